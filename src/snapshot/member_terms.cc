@@ -16,24 +16,26 @@ void WriteField(std::string& record, std::string& bytes) {
   if (record.empty()) return;
   rdb::Out out(bytes);
   out.Byte(rdb::opcode::kAux);
-  out.String(MemberTerms::kField);
+  out.String(kMemberTermsField);
   out.String(record);
   record.clear();
 }
 
-bool Give(SetValue& set, const MemberTerms& terms, Expiry deadline, MemberHome home, Now now) {
-  if (!set.Contains(terms.member)) return true;
-  if (deadline.kind == Expiry::Kind::kNever) return !set.Remove(terms.member);
-  set.AddUntil(terms.member, deadline, /*keep_deadline=*/false, home, now);
-  return true;
+void Give(SetValue& set, std::string_view member, Expiry deadline, MemberHome home, Now now) {
+  if (!set.Contains(member)) return;
+  if (deadline.kind == Expiry::Kind::kNever)
+    set.Remove(member);
+  else
+    set.AddUntil(member, deadline, /*keep_deadline=*/false, home, now);
 }
 
-bool Give(SortedSetValue& set, const MemberTerms& terms, Expiry deadline, MemberHome home, Now now) {
-  const SortedSetValue::Found found = set.Find(terms.member);
-  if (!found) return true;
-  if (deadline.kind == Expiry::Kind::kNever) return set.Remove(found), false;
-  set.SetDeadline(found, terms.member, deadline, home, now);
-  return true;
+void Give(SortedSetValue& set, std::string_view member, Expiry deadline, MemberHome home, Now now) {
+  const SortedSetValue::Found found = set.Find(member);
+  if (!found) return;
+  if (deadline.kind == Expiry::Kind::kNever)
+    set.Remove(found);
+  else
+    set.SetDeadline(found, member, deadline, home, now);
 }
 
 }  // namespace
@@ -58,35 +60,21 @@ void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes) {
   WriteField(record, bytes);
 }
 
-bool ReadMemberTerms(std::string_view record, std::vector<MemberTerms>& terms) {
-  rdb::In in(record);
+bool GiveMemberTerms(RichValue& value, std::string_view field, bool wall, MemberHome home, Now now) {
+  rdb::In in(field);
   while (!in.rest().empty()) {
     std::string_view member;
-    MemberTerms one;
-    if (in.String(member) != rdb::ReadStatus::kOk || in.Millis(one.deadline_unix_ms) != rdb::ReadStatus::kOk)
-      return false;
-    one.member = member;
-    terms.push_back(std::move(one));
+    int64_t unix_ms = 0;
+    if (in.String(member) != rdb::ReadStatus::kOk || in.Millis(unix_ms) != rdb::ReadStatus::kOk) return false;
+    Expiry deadline = Expiry::Never();  // over
+    if (unix_ms > now.wall_ms)
+      deadline = wall ? Expiry::At(unix_ms) : Expiry::In(static_cast<uint64_t>(unix_ms - now.wall_ms), now);
+    if (value.type == ValueType::kSet)
+      Give(static_cast<SetValue&>(value), member, deadline, home, now);
+    else if (value.type == ValueType::kSortedSet)
+      Give(static_cast<SortedSetValue&>(value), member, deadline, home, now);
   }
   return true;
-}
-
-size_t GiveMemberTerms(RichValue& value, const std::vector<MemberTerms>& terms, bool wall, MemberHome home,
-                       Now now) {
-  size_t gone = 0;
-  for (const MemberTerms& one : terms) {
-    Expiry deadline = Expiry::Never();  // over
-    if (one.deadline_unix_ms > now.wall_ms)
-      deadline = wall ? Expiry::At(one.deadline_unix_ms)
-                      : Expiry::In(static_cast<uint64_t>(one.deadline_unix_ms - now.wall_ms), now);
-    bool stays = true;
-    if (value.type == ValueType::kSet)
-      stays = Give(static_cast<SetValue&>(value), one, deadline, home, now);
-    else if (value.type == ValueType::kSortedSet)
-      stays = Give(static_cast<SortedSetValue&>(value), one, deadline, home, now);
-    gone += stays ? 0 : 1;
-  }
-  return gone;
 }
 
 }  // namespace mayfly

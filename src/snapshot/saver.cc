@@ -13,10 +13,11 @@
 #include "server/figures/stats.h"
 #include "server/hubs/hubs.h"
 #include "server/server.h"
+#include "snapshot/event_fields.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/member_terms.h"
-#include "snapshot/values/value_out.h"
+#include "snapshot/use_order.h"
 
 namespace mayfly {
 namespace {
@@ -27,7 +28,7 @@ constexpr size_t kMarkBytes = 8;  // of the run's id, in the temporary file's na
 // The smallest version that carries all keys of now.
 unsigned VersionFor(const Databases& databases) noexcept {
   for (unsigned i = 0; i < databases.count(); ++i) {
-    if (databases.At(i).lifetimes().deadlines().with_timed_members() != 0) return rdb::version::kRedis74;
+    if (databases.At(i).lifetimes().deadlines().with_timed_fields() != 0) return rdb::version::kRedis74;
   }
   return rdb::version::kRedis70;
 }
@@ -46,7 +47,7 @@ Saver::~Saver() = default;
 
 // ---- one save
 
-void Saver::Begin(Now now) {
+void Saver::BeginWith(uint64_t log_bytes, Now now) {
   assert(!running());
   const config::Settings& settings = server_.options.settings();
   SaveFigures& figures = server_.stats.saves;
@@ -54,10 +55,11 @@ void Saver::Begin(Now now) {
   problem_.clear();
   chunk_.clear();
   database_ = kNoDatabase;
+  idle_steps_ = 0;
   began_ = now;
   figures.keys_done = 0;
   figures.keys_total = server_.databases.total_keys();
-  WriteHead(now);
+  WriteHead(log_bytes, now);
   auto writer = std::make_unique<FileWriter>(
       disk_,
       FileWriter::Target{.folder = settings.dir.path,
@@ -85,7 +87,7 @@ SaveResult Saver::SaveNow(Now now) {
     static_cast<void>(End(now));
   }
   FinishWalk();
-  Begin(now);
+  BeginWith(kLogBytesAtOnce, now);
   while (walk_ != nullptr && problem_.empty()) {
     if (walk_->Step(kChunkBytes)) {
       Finish();
@@ -179,7 +181,7 @@ SaveResult Saver::End(Now now) noexcept {
 
 bool Saver::WantsPause() const noexcept { return waiting_bytes() > kPauseBytes; }
 
-void Saver::WriteHead(Now now) {
+void Saver::WriteHead(uint64_t log_bytes, Now now) {
   rdb::Out out(chunk_);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
@@ -193,6 +195,7 @@ void Saver::WriteHead(Now now) {
   field("used-mem", std::to_string(server_.memory.Used()));
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
+  WriteEventFields(server_.event_log, log_bytes, chunk_);
 }
 
 void Saver::SelectDatabase(unsigned index) {
@@ -204,11 +207,21 @@ void Saver::SelectDatabase(unsigned index) {
 }
 
 void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
+  Append([&] { WriteKey(index, keyspace, entry); });
+}
+
+void Saver::VisitStale(unsigned index, const Keyspace& keyspace, const Entry& entry,
+                       Expiry deadline) noexcept {
+  Append([&] { WriteStale(index, keyspace, entry, deadline); });
+}
+
+template <typename Write>
+void Saver::Append(Write&& write) noexcept {
   if (!problem_.empty()) return;
   if (waiting_bytes() > kMostWaitingBytes) return Fail("the disk is slower than the changes");
   const size_t before = chunk_.size();
   try {
-    WriteKey(index, keyspace, entry);
+    write();
     if (chunk_.size() >= kChunkBytes) Send();
   } catch (const std::bad_alloc&) {
     chunk_.resize(before);
@@ -220,24 +233,58 @@ void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entr
   const rdb::ValueForm form = rdb::FormOf(entry, began_);
   if (form.members == 0) return;
   SelectDatabase(index);
-  rdb::Out out(chunk_, compression_);
-  WriteKeyTerms(keyspace, entry, began_, chunk_);
+  WriteKeyTerms(keyspace, entry, /*expired=*/false, began_, chunk_);
+  if (entry.expires()) WriteDeadline(entry.deadline());
+  WriteUse(entry);
+  WritePair(entry, form);
   WriteMemberTerms(entry, began_, chunk_);
-  if (entry.expires()) {
-    out.Byte(rdb::opcode::kDeadlineMs);
-    out.Millis(UnixDeadlineMs(entry, began_));
-  }
+  ++server_.stats.saves.keys_done;
+}
+
+// Other servers see a key that has expired. A value that is still a key's, though its deadline is over, has not been logged.
+void Saver::WriteStale(unsigned index, const Keyspace& keyspace, const Entry& entry, Expiry deadline) {
+  SelectDatabase(index);
+  const bool logged = entry.deadline().deadline_ms != deadline.deadline_ms;
+  WriteKeyTerms(keyspace, entry, logged, began_, chunk_);
+  WriteDeadline(deadline);
+  WritePair(entry, rdb::FormOf(entry, began_));
+}
+
+void Saver::WriteDeadline(Expiry deadline) {
+  rdb::Out out(chunk_);
+  out.Byte(rdb::opcode::kDeadlineMs);
+  out.Millis(static_cast<int64_t>(deadline.On(Expiry::Kind::kWall, began_)));
+}
+
+// As Redis, the seconds only under an LRU policy, and the counter only under an LFU policy. A key without seconds was used just
+// now for Redis.
+void Saver::WriteUse(const Entry& entry) {
+  rdb::Out out(chunk_);
   if (server_.databases.access_effect() == AccessEffect::kFrequency) {
     out.Byte(rdb::opcode::kFrequency);
     out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began_.mono_ms, server_.databases.lfu_rules())));
-  } else {
-    out.Byte(rdb::opcode::kIdle);
-    out.Length(Entry::IdleMs(entry.stamp(), began_.mono_ms) / kMsPerSecond);
+    return;
   }
+  const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), began_.mono_ms);
+  const uint64_t steps = idle_ms / Entry::kStampMs;
+  if (walk_->early()) {
+    WriteIdleField(kEarlyField, static_cast<int64_t>(steps), chunk_);
+  } else if (steps != idle_steps_) {
+    WriteIdleField(kIdleField, static_cast<int64_t>(steps - idle_steps_), chunk_);
+    idle_steps_ = steps;
+  }
+  const EvictionPolicy policy = server_.options.settings().maxmemory_policy;
+  const bool lru = policy == EvictionPolicy::kVolatileLru || policy == EvictionPolicy::kAllKeysLru;
+  if (!lru || idle_ms < kMsPerSecond) return;
+  out.Byte(rdb::opcode::kIdle);
+  out.Length(idle_ms / kMsPerSecond);
+}
+
+void Saver::WritePair(const Entry& entry, const rdb::ValueForm& form) {
+  rdb::Out out(chunk_, compression_);
   out.Byte(form.type);
   out.String(entry.key());
   rdb::WriteValue(entry, form, began_, compression_, chunk_);
-  ++server_.stats.saves.keys_done;
 }
 
 void Saver::Send() {

@@ -8,8 +8,11 @@
 // The loop never waits for the disk. A write to a key that the walk has not visited yet adds the key to the chunks first, also
 // while the walk pauses: if kMostWaitingBytes wait for the disk then, the save fails, and says so.
 //
-// The version of the file is 10, or 12 if a value has members with deadlines: a hash may need 12. Redis reads
-// such a file; what it does not know (snapshot/key_terms.h) rides in AUX fields.
+// The version of the file is 10, or 12 if a hash has fields with deadlines. Redis reads such a file; what it does not know
+// rides in AUX fields:
+//
+//   head:    explog-next, explog      the log of removed keys (snapshot/event_fields.h)
+//   a key:   m, i, e | deadline | idle time | type | key | value | t      snapshot/key_terms.h, use_order.h, member_terms.h
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -28,6 +31,7 @@
 #include "snapshot/disk/disk.h"
 #include "snapshot/disk/file_writer.h"
 #include "snapshot/format/rdb_out.h"
+#include "snapshot/values/value_out.h"
 
 namespace mayfly {
 
@@ -49,6 +53,10 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   static constexpr size_t kPauseBytes = size_t{4} << 20;
   // With so many, a key that changes meanwhile ends the save. One key more may wait, whatever its size.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
+  // So many bytes of the log of removed keys are saved, the newest records: they are written at once when a save begins, or
+  // while everybody waits.
+  static constexpr uint64_t kLogBytes = uint64_t{512} << 10;
+  static constexpr uint64_t kLogBytesAtOnce = uint64_t{64} << 20;
 
   // `ended` is called in the turn in which a save ends, but for SaveNow. Borrows all arguments.
   Saver(Server& server, Disk& disk, std::function<void(const SaveResult&)> ended);
@@ -58,7 +66,7 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   bool running() const noexcept { return writer_ != nullptr || walk_ != nullptr; }
   // Begins a save of all keys as they are now. Throws std::bad_alloc and std::system_error, and has begun nothing then.
   // REQUIRES: !running().
-  void Begin(Now now);
+  void Begin(Now now) { BeginWith(kLogBytes, now); }
   // The running save will have no file, and ends soon. REQUIRES: running().
   void Cancel() noexcept;
   // Saves all keys as they are now, and waits for the disk. A running save is given up.
@@ -66,12 +74,24 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
 
  private:
   void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept override;
+  void VisitStale(unsigned index, const Keyspace& keyspace, const Entry& entry,
+                  Expiry deadline) noexcept override;
   bool WantsPause() const noexcept override;
   bool DoSome(Now now, size_t budget) noexcept override;
   void OnSignal() noexcept override;
 
-  void WriteHead(Now now);
+  void BeginWith(uint64_t log_bytes, Now now);
+  void WriteHead(uint64_t log_bytes, Now now);
+  // Calls write() to append a key, and gives the chunk to the thread when it is full.
+  template <typename Write>
+  void Append(Write&& write) noexcept;
   void WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry);
+  void WriteStale(unsigned index, const Keyspace& keyspace, const Entry& entry, Expiry deadline);
+  void WriteDeadline(Expiry deadline);
+  // How long the key was not used, or how often it was.
+  void WriteUse(const Entry& entry);
+  // The type, the key and the value.
+  void WritePair(const Entry& entry, const rdb::ValueForm& form);
   void SelectDatabase(unsigned index);
   // Gives the chunk to the thread. Throws std::bad_alloc.
   void Send();
@@ -98,8 +118,9 @@ class Saver final : private SnapshotVisitor, private SlicedWork::Step, private W
   uint64_t writes_at_begin_ = 0;
   std::string chunk_;
   rdb::Compression compression_ = rdb::Compression::kNone;
-  unsigned database_ = 0;  // that was selected last
-  std::string problem_;    // "": nothing has failed
+  unsigned database_ = 0;    // that was selected last
+  uint64_t idle_steps_ = 0;  // of the last key that came in its turn (snapshot/use_order.h)
+  std::string problem_;      // "": nothing has failed
   bool cancelled_ = false;
 };
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/log/log.h"
 #include "cache/keyspace/databases.h"
@@ -79,7 +80,7 @@ std::string Snapshots::SaveNow(Now now) {
     result.problem = "the system allows no more threads";
   }
   Tell(result);
-  return result.problem;
+  return std::move(result.problem);
 }
 
 void Snapshots::RefuseWritesIfUnsaved() noexcept {
@@ -139,38 +140,54 @@ std::string Snapshots::Path() const {
   return PathIn(settings.dir.path, settings.dbfilename);
 }
 
+bool Snapshots::Rename(std::string_view ending) noexcept {
+  try {
+    const std::string path = Path();
+    return disk_.Rename(path, path + std::string(ending)) == 0;
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
+}
+
 void Snapshots::LoadSoon(Now now) {
   if (server_.options.settings().dbfilename.empty()) return;
-  const std::string path = Path();
-  if (!disk_.Exists(path)) return;
-  const std::string problem = loader_->Begin(path, now);
-  if (server_.log != nullptr)
-    problem.empty() ? server_.log->Notice("loading ", path)
-                    : server_.log->Warning("nothing is loaded: ", problem);
-  if (problem.empty() && server_.options.settings().load_mode == config::LoadMode::kWait)
+  const std::string problem = BeginLoad(/*needed=*/false, now);
+  if (!problem.empty() && server_.log != nullptr) server_.log->Warning("nothing is loaded: ", problem);
+  if (loading() && server_.options.settings().load_mode == config::LoadMode::kWait)
     server_.modes |= BitOf(Mode::kLoading);
 }
 
+std::string Snapshots::BeginLoad(bool needed, Now now) {
+  try {
+    const std::string path = Path();
+    if (!needed && !disk_.Exists(path)) return {};
+    std::string problem = loader_->Begin(path, now);
+    if (problem.empty() && server_.log != nullptr) server_.log->Notice("loading ", path);
+    return problem;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::system_error&) {
+    return "the system allows no more threads";
+  }
+}
+
 std::string Snapshots::LoadNow(Now now) {
-  std::string problem = loader_->Begin(Path(), now);
+  std::string problem = BeginLoad(/*needed=*/true, now);
   if (!problem.empty()) return problem;
-  const LoadResult result = loader_->LoadNow();
+  LoadResult result = loader_->LoadNow();
   Tell(result);
-  return result.problem;
+  return std::move(result.problem);
 }
 
 void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
 
 void Snapshots::Tell(const LoadResult& result) noexcept {
   server_.modes &= ~BitOf(Mode::kLoading);
-  if (!result.ending.empty()) {
-    const std::string path = Path();
-    static_cast<void>(disk_.Rename(path, path + std::string(result.ending)));
-  }
+  const bool renamed = !result.ending.empty() && Rename(result.ending);
   if (server_.log == nullptr) return;
   Log& log = *server_.log;
   if (!result.problem.empty()) log.Warning("the load has ended early: ", result.problem);
-  if (!result.ending.empty()) log.Warning("the file's name ends with ", result.ending, " now");
+  if (renamed) log.Warning("the file's name ends with ", result.ending, " now");
   log.Notice("loaded ", result.keys, " keys of ", result.bytes, " bytes in ", result.took_ms, " ms; ",
              result.expired, " had expired, ", result.overtaken,
              " were changed or flushed by clients meanwhile");
@@ -178,8 +195,10 @@ void Snapshots::Tell(const LoadResult& result) noexcept {
     log.Notice("the load has ended before the end of the file: maxmemory or maxkeys is reached");
   if (result.homeless != 0)
     log.Warning("left out ", result.homeless, " keys of databases that do not exist here");
-  if (result.skipped != 0)
-    log.Warning("skipped ", result.skipped, " keys with values of modules, or without members");
+  if (result.stale != 0) log.Notice("loaded ", result.stale, " stale values");
+  if (result.modules != 0) log.Warning("skipped ", result.modules, " keys with values of modules");
+  if (result.extras != 0) log.Warning("skipped ", result.extras, " records of modules");
+  if (result.empty != 0) log.Warning("skipped ", result.empty, " keys without members");
   if (result.groups != 0) log.Warning("left out ", result.groups, " consumer groups of streams");
   if (result.functions != 0) log.Warning("left out ", result.functions, " libraries of functions");
 }

@@ -59,7 +59,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   std::string End();
   // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
   // happens if there is no such file. A file that cannot be loaded whole gets another name (LoadResult::ending), so that no
-  // later save takes its place. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
+  // later save takes its place. REQUIRES: !loading().
   void LoadSoon(Now now);
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(Now now);
@@ -71,6 +71,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
 
  private:
   std::string Path() const;
+  // Returns the reason for a failure, or "": also if there is no file and none is `needed`.
+  std::string BeginLoad(bool needed, Now now);
+  // Gives the file a name with this ending. False: its name is what it was.
+  bool Rename(std::string_view ending) noexcept;
   // Refuses writes while the last save has failed, if the options say so (Mode::kUnsaved).
   void RefuseWritesIfUnsaved() noexcept;
   uint64_t NextWake() const noexcept override;

@@ -1,57 +1,10 @@
 // SAVE, BGSAVE and the load: what a file brings back, what clients may do meanwhile, and what may go wrong.
-#include <limits>
-#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/time/tsc.h"
-#include "snapshot/snapshots.h"
-#include "support/command_test.h"
-#include "support/memory_disk.h"
+#include "commands/snapshot_world.h"
 
 namespace mayfly::testing {
-namespace {
-
-const std::string kPath = "./dump.rdb";
-
-class SnapshotTest : public CommandTest {
- public:
-  SnapshotTest() { server().server.snapshots = std::make_unique<Snapshots>(server().server, disk); }
-
-  Snapshots& snapshots() { return Snapshots::Of(server().server); }
-  Now now() { return server().clock.Read(); }
-  // What the loop does for sliced work and for threads, `entries` at a time.
-  void Slice(size_t entries = 16) {
-    if (server().sliced_work.waits())
-      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, entries);
-    server().hubs.wakes.Tell();
-  }
-  void FinishSave() {
-    while (snapshots().saving()) Slice();
-  }
-  void FinishLoad() {
-    while (snapshots().loading()) Slice();
-  }
-  void Reload() {
-    REQUIRE(Run({"SAVE"}) == Ok());
-    REQUIRE(Run({"FLUSHALL"}) == Ok());
-    REQUIRE(snapshots().LoadNow(now()) == "");
-  }
-  std::string Info(const std::string& field) {
-    const std::string text = Run({"INFO", "persistence"}).text;
-    const size_t at = text.find("\n" + field + ":");
-    REQUIRE(at != std::string::npos);
-    const size_t begin = at + field.size() + 2;
-    return text.substr(begin, text.find('\r', begin) - begin);
-  }
-  void FillWith(size_t keys) {
-    for (size_t i = 0; i < keys; ++i) Run({"SET", "key:" + std::to_string(i), "value " + std::to_string(i)});
-  }
-
-  MemoryDisk disk;
-};
-
-}  // namespace
 
 TEST_CASE_METHOD(SnapshotTest, "a file brings back values of every type, in their databases") {
   Run({"SET", "string", "text"});
@@ -114,12 +67,12 @@ TEST_CASE_METHOD(SnapshotTest, "deadlines of members of sets and sorted sets go 
 
 TEST_CASE_METHOD(SnapshotTest, "a file of a newer version keeps its contents, under another name") {
   Run({"SAVE"});
-  std::string bytes = disk.files().at(kPath);
+  std::string bytes = disk.files().at(kSnapshotPath);
   bytes.replace(5, 4, "0099");
-  disk.Put(kPath, bytes);
+  disk.Put(kSnapshotPath, bytes);
   snapshots().LoadSoon(now());
   FinishLoad();
-  CHECK((disk.files().at(kPath + ".unknown") == bytes));
+  CHECK((disk.files().at(kSnapshotPath + ".unknown") == bytes));
 }
 
 TEST_CASE_METHOD(SnapshotTest, "tags, SLIDE and STALE come back, too") {
@@ -184,7 +137,7 @@ TEST_CASE_METHOD(SnapshotTest, "a flush during a save does not change what is sa
 TEST_CASE_METHOD(SnapshotTest, "BGSAVE CANCEL leaves the old file") {
   Run({"SET", "k", "old"});
   Run({"SAVE"});
-  const std::string old = disk.files().at(kPath);
+  const std::string old = disk.files().at(kSnapshotPath);
   FillWith(500);
   CHECK(Run({"BGSAVE", "CANCEL"}) ==
         Error("ERR Background saving is currently not in progress or scheduled"));
@@ -193,11 +146,11 @@ TEST_CASE_METHOD(SnapshotTest, "BGSAVE CANCEL leaves the old file") {
   CHECK(Run({"BGSAVE", "CANCEL"}) == Simple("Background saving cancelled"));
   FinishSave();
   CHECK(disk.files().size() == 1);
-  CHECK((disk.files().at(kPath) == old));
+  CHECK((disk.files().at(kSnapshotPath) == old));
   CHECK(Info("rdb_last_bgsave_status") == "ok");
   CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
   FinishSave();
-  CHECK((disk.files().at(kPath) != old));
+  CHECK((disk.files().at(kSnapshotPath) != old));
 }
 
 TEST_CASE_METHOD(SnapshotTest,
@@ -296,7 +249,7 @@ TEST_CASE_METHOD(SnapshotTest,
                  "whichever call of the disk fails, the old file stays whole, and the service goes on") {
   FillWith(2000);
   Run({"SAVE"});
-  const std::string old = disk.files().at(kPath);
+  const std::string old = disk.files().at(kSnapshotPath);
   FillWith(2500);
   size_t failures = 0;
   for (size_t call = 1;; ++call) {
@@ -313,7 +266,7 @@ TEST_CASE_METHOD(SnapshotTest,
   }
   CHECK(failures > 4);
   CHECK(Info("rdb_last_bgsave_status") == "ok");
-  CHECK((disk.files().at(kPath) != old));
+  CHECK((disk.files().at(kSnapshotPath) != old));
 }
 
 TEST_CASE_METHOD(SnapshotTest,
@@ -340,10 +293,10 @@ TEST_CASE_METHOD(SnapshotTest, "of a file that was cut anywhere, the keys before
   Run({"ZADD", "zset", "1.5", "a"});
   Run({"SET", "k", "v", "EX", "100", "TAGS", "1", "t"});
   Run({"SAVE"});
-  const std::string whole = disk.files().at(kPath);
+  const std::string whole = disk.files().at(kSnapshotPath);
   for (size_t size = 0; size < whole.size(); ++size) {
     CAPTURE(size);
-    disk.Put(kPath, whole.substr(0, size));
+    disk.Put(kSnapshotPath, whole.substr(0, size));
     Run({"FLUSHALL"});
     CHECK(snapshots().LoadNow(now()).find("is damaged at byte ") != std::string::npos);
     CHECK(Run({"DBSIZE"}).integer <= 4);
@@ -355,12 +308,12 @@ TEST_CASE_METHOD(SnapshotTest, "a flipped bit anywhere is found, or does no harm
   Run({"RPUSH", "list", "a", "b"});
   Run({"XADD", "stream", "5-1", "f", "v"});
   Run({"SAVE"});
-  const std::string whole = disk.files().at(kPath);
+  const std::string whole = disk.files().at(kSnapshotPath);
   for (size_t bit = 0; bit < 8 * whole.size(); ++bit) {
     CAPTURE(bit);
     std::string flipped = whole;
     flipped[bit / 8] = static_cast<char>(flipped[bit / 8] ^ (1 << bit % 8));
-    disk.Put(kPath, flipped);
+    disk.Put(kSnapshotPath, flipped);
     Run({"FLUSHALL"});
     CHECK(snapshots().LoadNow(now()) != "");
   }

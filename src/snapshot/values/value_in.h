@@ -1,7 +1,7 @@
 // Builds one value from an object of the RDB format, in slices. The input may come from an enemy.
 //
 //     ValueIn reader(limits);
-//     if (!reader.Begin(type, valkey, keyspace.home(), now)) ... the type is unknown: modules, or what newer servers write
+//     if (!reader.Begin(type, {.home = keyspace.home(), .now = now})) ... the type is unknown: modules, or what newer servers write
 //     for (;;) {
 //       size_t budget = 1000;
 //       switch (reader.Some(in, budget)) {
@@ -13,7 +13,7 @@
 //       }
 //     }
 //
-// Known types: 0 to 5, 9 to 25. Type 22 has two meanings, and `valkey` says which one. Values get the forms that the limits
+// Known types: 0 to 5, 9 to 27. Type 22 has two meanings, and `valkey` says which one. Values get the forms that the limits
 // demand, whatever form they have in the input.
 //
 // What is lost. Fields whose deadlines are over are dropped and counted. Consumer groups of streams are dropped and counted,
@@ -51,11 +51,18 @@ namespace mayfly::rdb {
 
 class ValueIn {
  public:
+  struct Source {
+    MemberHome home;  // of the members of a large value
+    Now now;
+    bool valkey = false;
+    bool ttls = false;  // see ReadingTerms
+  };
+
   explicit ValueIn(const ValueLimits& limits) noexcept : limits_(limits) {}
 
   // Begins a value of this type, and drops a value that was begun before. Returns false if the type is unknown.
   // Throws std::bad_alloc.
-  [[nodiscard]] bool Begin(uint8_t type, bool valkey, MemberHome home, Now now);
+  [[nodiscard]] bool Begin(uint8_t type, const Source& source);
   // Reads on, and subtracts the number of elements from `budget`. REQUIRES: Begin has returned true, and no earlier call for
   // the value returned another status than kMore or kSpent.
   ValueStatus Some(In& in, size_t& budget);
@@ -65,6 +72,8 @@ class ValueIn {
   // The string, as SET stores it. Borrows the text, which is valid as a text of In::String. Throws std::bad_alloc.
   // REQUIRES: Some has returned kDone; is_string().
   StringValue TakeString() const { return StringValue::Of(std::get<Text>(reader_).text); }
+  // The string's text, valid as TakeString's.
+  std::string_view text() const noexcept { return std::get<Text>(reader_).text; }
   // REQUIRES: Some has returned kDone; not is_string().
   std::unique_ptr<RichValue> TakeRich() noexcept;
 
