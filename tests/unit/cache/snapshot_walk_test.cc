@@ -329,7 +329,7 @@ TEST_CASE_METHOD(WalkFixture, "stale values come last, and those are of the walk
   }
   std::sort(keeper.seen.begin(), keeper.seen.end());
   keeper.seen.erase(std::unique(keeper.seen.begin(), keeper.seen.end()), keeper.seen.end());
-  CHECK((keeper.seen == std::vector<std::string>{"key later", "key lasting",
+  CHECK((keeper.seen == std::vector<std::string>{"key lasting", "key later",
                                                  "stale due in 1 since " + std::to_string(soon + 10),
                                                  "stale stale in 1 since " + std::to_string(soon)}));
 }
