@@ -58,6 +58,7 @@ def environment(root):
     tools = os.path.join(root, "build", "test-tools")
     redis_server(tools)
     newer_redis_server(root, tools)
+    valkey_server(root, tools)
     # The sanitizers look for llvm-symbolizer by that name.
     env["PATH"] = os.pathsep.join([tools, env.get("PATH", "/usr/bin:/bin"), "/usr/lib/llvm-14/bin"])
     return env
@@ -89,6 +90,23 @@ def newer_redis_server(root, folder):
     with open(program, "w") as script:
         script.write(f"#!/bin/sh\nexec '{loader}' --argv0 redis-server --library-path '{libraries}' '{server}' \"$@\"\n")
     os.chmod(program, 0o755)
+
+
+def valkey_server(root, folder):
+    """Puts a link valkey-server into `folder`: the server of Debian's backports, unpacked. Without it the tests that compare
+    with it fail."""
+    link, unpacked = os.path.join(folder, "valkey-server"), os.path.join(root, "build", "valkey")
+    if os.path.exists(link):
+        return
+    unpack = os.path.join(root, "scripts", "unpack-packages")
+    architecture = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    if subprocess.run([unpack, architecture, "valkey", unpacked, "bookworm-backports"]).returncode != 0:
+        print("mayfly: there is no valkey-server here: tests that compare with it will fail", flush=True)
+        return
+    os.makedirs(folder, exist_ok=True)
+    if os.path.lexists(link):
+        os.remove(link)
+    os.symlink(os.path.join(unpacked, "usr", "bin", "valkey-server"), link)
 
 
 # Programs that run in several processes, each with an equal portion of the tests: a program has a limit of time, and the

@@ -5,6 +5,8 @@
 #include <limits>
 
 #include "base/prefetch.h"
+#include "cache/gone/stale_values.h"
+#include "cache/time/lifetime.h"
 
 namespace mayfly {
 
@@ -78,7 +80,35 @@ bool SnapshotWalk::Step(size_t budget) {
     line.idle_ms = std::max(line.idle_ms, IdleOf(*entry));
     std::push_heap(lines_.begin(), lines_.end(), IsColder);
   }
-  return lines_.empty();
+  return lines_.empty() && StepStale(budget);
+}
+
+// A keyspace that is newer than the walk has no stale values of the first moment.
+bool SnapshotWalk::StepStale(size_t budget) {
+  constexpr size_t kCostOfPage = 10;
+  while (visitor_ != nullptr && stale_database_ < databases_.count()) {
+    if (budget == 0 || visitor_->WantsPause()) return false;
+    const Keyspace& keyspace = databases_.At(stale_database_);
+    const Part* const part = PartOf(keyspace);
+    const StaleValues* const values = part != nullptr ? keyspace.stale().values() : nullptr;
+    if (values != nullptr) {
+      stale_cursor_ = values->Scan(stale_cursor_, [&](const Entry& entry) { VisitStale(*part, entry); });
+      budget -= std::min(budget, kCostOfPage);
+    }
+    if (values == nullptr || stale_cursor_ == 0) {
+      stale_cursor_ = 0;
+      ++stale_database_;
+    }
+  }
+  return true;
+}
+
+// A stale value is filed by the end of its window. Keys that have expired after the first moment were visited as keys.
+void SnapshotWalk::VisitStale(const Part& part, const Entry& entry) noexcept {
+  const Expiry end = entry.deadline();
+  const Expiry deadline{end.kind, end.deadline_ms - std::min(end.deadline_ms, entry.stale_ms())};
+  if (deadline.Reached(start_) && !part.keyspace->Absent(entry, start_))
+    visitor_->VisitStale(part.index, *part.keyspace, entry, deadline);
 }
 
 // REQUIRES: `line` is the last of lines_.
@@ -98,16 +128,30 @@ void SnapshotWalk::OnChange(const Change& change) {
 
 // A keyspace newer than the walk has no marked entries.
 void SnapshotWalk::BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept {
-  const auto part =
-      std::find_if(parts_.begin(), parts_.end(), [&](const Part& p) { return p.keyspace == &keyspace; });
-  assert(part != parts_.end());
+  const Part* const part = PartOf(keyspace);
+  assert(part != nullptr);
+  early_ = true;
   Visit(*part, entry);
+  early_ = false;
+}
+
+const SnapshotWalk::Part* SnapshotWalk::PartOf(const Keyspace& keyspace) const noexcept {
+  for (const Part& part : parts_) {
+    if (part.keyspace == &keyspace) return &part;
+  }
+  return nullptr;
 }
 
 void SnapshotWalk::Visit(const Part& part, const Entry& entry) noexcept {
-  if (visitor_ == nullptr || HasExpired(entry, start_)) return;
+  if (visitor_ == nullptr) return;
   if (part.keyspace->tags().DoomedBefore(entry, dooms_ + 1) || part.keyspace->owners().GoneBeforeMarks(entry))
     return;
+  if (HasExpired(entry, start_)) {
+    const bool stale =
+        entry.stale_ms() != 0 && entry.deadline().Reached(start_) && !EndOfWindow(entry).Reached(start_);
+    if (stale) visitor_->VisitStale(part.index, *part.keyspace, entry, entry.deadline());
+    return;
+  }
   visitor_->Visit(part.index, *part.keyspace, entry);
 }
 

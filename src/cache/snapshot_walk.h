@@ -11,8 +11,11 @@
 // visits a key that goes later.
 //
 // Order. The lists of all keyspaces and namespaces are merged by the time of last use. A key that is used during the walk
-// comes earlier than its turn; its stamp tells its place. Under a policy whose accesses do not move entries (SIEVE, LFU), each
+// comes earlier than its turn (early()); its stamp tells its place. Under a policy whose accesses do not move entries (SIEVE, LFU), each
 // list comes in its own order.
+//
+// Stale values come last, in no order. They are those of the first moment, but a stale value that goes during the walk is not
+// visited, and one may be visited twice.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.
@@ -34,6 +37,9 @@ class SnapshotVisitor {
   virtual ~SnapshotVisitor() = default;
   // A key of the database `index`, in `keyspace`. The entry is valid during the call.
   virtual void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept = 0;
+  // As Visit, for a stale value (STALE): the key of the entry has expired at `deadline`.
+  virtual void VisitStale(unsigned /*index*/, const Keyspace& /*keyspace*/, const Entry& /*entry*/,
+                          Expiry /*deadline*/) noexcept {}
   // True: Step returns to its caller.
   virtual bool WantsPause() const noexcept { return false; }
 };
@@ -50,6 +56,8 @@ class SnapshotWalk final : private ChangeListener {
 
   // Passes about `budget` entries, fewer if the visitor wants a pause. Returns true if the walk is at its end.
   bool Step(size_t budget);
+  // During a visit: the key comes before its turn, because it is about to change or to be used.
+  bool early() const noexcept { return early_; }
   // Visits nothing from now on. The walk still has to come to its end.
   void Abandon() noexcept { visitor_ = nullptr; }
 
@@ -75,13 +83,20 @@ class SnapshotWalk final : private ChangeListener {
   void OnChange(const Change& change) override;
   void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override;
   void Visit(const Part& part, const Entry& entry) noexcept;
+  const Part* PartOf(const Keyspace& keyspace) const noexcept;
+  // The walk through the stale values.
+  bool StepStale(size_t budget);
+  void VisitStale(const Part& part, const Entry& entry) noexcept;
 
   Databases& databases_;
   SnapshotVisitor* visitor_;
   const Now start_;
-  const uint64_t dooms_;     // of tags, before the walk
-  std::vector<Part> parts_;  // all databases
-  std::vector<Line> lines_;  // those that are not at their end: a heap, the hottest on top
+  const uint64_t dooms_;         // of tags, before the walk
+  std::vector<Part> parts_;      // all databases
+  std::vector<Line> lines_;      // those that are not at their end: a heap, the hottest on top
+  unsigned stale_database_ = 0;  // whose stale values come next
+  uint64_t stale_cursor_ = 0;
+  bool early_ = false;
 };
 
 }  // namespace mayfly

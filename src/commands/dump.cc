@@ -66,7 +66,8 @@ rdb::ValueStatus ReadValue(Context& ctx, const rdb::DumpPayload& payload, rdb::I
   uint8_t type = 0;
   if (in.Byte(type) != rdb::ReadStatus::kOk) return rdb::ValueStatus::kBad;
   const bool valkey = payload.version >= rdb::version::kValkey9;
-  if (!reader.Begin(type, valkey, ctx.keyspace.home(), ctx.now)) return rdb::ValueStatus::kBad;
+  if (!reader.Begin(type, {.home = ctx.keyspace.home(), .now = ctx.now, .valkey = valkey}))
+    return rdb::ValueStatus::kBad;
   size_t budget = SIZE_MAX;
   const rdb::ValueStatus status = reader.Some(in, budget);
   return in.rest().empty() ? status : rdb::ValueStatus::kBad;
@@ -84,7 +85,7 @@ std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, Now now) noexcept {
 
 // Gives the entry the access history of the options, or that of a new key. As in Redis, the policy decides which option
 // counts.
-void SetHistory(const Context& ctx, const RestoreOptions& options, Entry& entry) noexcept {
+void SetHistory(Context& ctx, const RestoreOptions& options, Entry& entry) noexcept {
   const uint64_t now_ms = ctx.now.mono_ms;
   if (ctx.server.databases.access_effect() == AccessEffect::kFrequency) {
     const auto count = static_cast<uint32_t>(options.frequency.value_or(kLfuCountStart));
@@ -94,8 +95,8 @@ void SetHistory(const Context& ctx, const RestoreOptions& options, Entry& entry)
   constexpr uint64_t kLongestIdleS = Entry::kTimeMask * Entry::kStampMs / kMsPerSecond;
   const uint64_t idle_ms = std::min(static_cast<uint64_t>(*options.idle_s), kLongestIdleS) * kMsPerSecond;
   // Stamps wrap: the access may lie before the machine's start.
-  entry.set_stamp((Entry::StampOf(now_ms) - static_cast<uint32_t>(idle_ms / Entry::kStampMs)) &
-                  Entry::kTimeMask);
+  const auto idle_steps = static_cast<uint32_t>(idle_ms / Entry::kStampMs);
+  ctx.keyspace.SetLastUse(entry, (Entry::StampOf(now_ms) - idle_steps) & Entry::kTimeMask, ctx.now);
 }
 
 void Restore(Context& ctx, Args& args) {
@@ -154,7 +155,8 @@ constexpr Command kRows[] = {
      .summary = "Creates a key from the bytes that DUMP has answered, with a TTL in ms; 0: none.",
      .syntax = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
      .argument_notes = "REPLACE@3.0.0 ABSTTL@5.0.0 IDLETIME@5.0.0 FREQ@5.0.0",
-     .notes = "Reads what Redis up to 8.4 and Valkey up to 9 have dumped, except modules. Consumer groups of "
+     .notes = "Reads what Redis up to 8.4 and Valkey up to 9 have dumped, and of newer ones what has a known "
+              "type; no modules. Consumer groups of "
               "streams are dropped."},
 };
 const CommandFamily kFamily("generic", kRows);

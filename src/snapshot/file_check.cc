@@ -13,6 +13,7 @@ namespace {
 
 // A hostile file may have millions of fields.
 constexpr size_t kMostFields = 100;
+constexpr size_t kMostShown = 200;  // bytes of a field's value
 
 class Census final : public RecordSink {
  public:
@@ -22,10 +23,14 @@ class Census final : public RecordSink {
     known_ = true;
     print_("version: " + std::to_string(version) + (valkey ? " of Valkey" : ""));
   }
-  void TakeField(std::string_view name, std::string_view value) override {
-    if (++fields_ > kMostFields) return;
-    print_("field " + config::Printable(name) + ": " + config::Printable(value));
+  bool TakeField(std::string_view name, std::string_view value) override {
+    if (++fields_ > kMostFields) return true;
+    print_("field " + config::Printable(name) + ": " +
+           (value.size() <= kMostShown ? config::Printable(value) : std::to_string(value.size()) + " bytes"));
+    return true;
   }
+  void TakeModuleRecord() override { ++extras_; }
+  bool ReadyFor(uint64_t, Now, size_t&) override { return true; }
   void TakeFunction(std::string_view) override { ++libraries_; }
   MemberHome HomeOf(uint64_t) noexcept override { return {heap_, hasher_}; }
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override {
@@ -51,6 +56,7 @@ class Census final : public RecordSink {
     count("keys that have expired already", expired_);
     count("libraries of functions", libraries_);
     if (skipped_ != 0) count("keys that a load skips, of modules or without members", skipped_);
+    if (extras_ != 0) count("records of modules that a load skips", extras_);
     if (groups_ != 0) count("consumer groups that a load leaves out", groups_);
   }
 
@@ -65,6 +71,7 @@ class Census final : public RecordSink {
   uint64_t expired_ = 0;
   uint64_t libraries_ = 0;
   uint64_t skipped_ = 0;
+  uint64_t extras_ = 0;
   uint64_t groups_ = 0;
 };
 

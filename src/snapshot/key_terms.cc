@@ -13,8 +13,9 @@ enum Bits : uint8_t {
   kStale = 1 << 2,
   kTags = 1 << 3,
   kWallMembers = 1 << 4,
+  kExpired = 1 << 5,
 };
-constexpr uint8_t kKnown = kWall | kSlide | kStale | kTags | kWallMembers;
+constexpr uint8_t kKnown = kWall | kSlide | kStale | kTags | kWallMembers | kExpired;
 
 bool HasWallMembers(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().kind == Expiry::Kind::kWall;
@@ -22,16 +23,16 @@ bool HasWallMembers(const Entry& entry) noexcept {
 
 }  // namespace
 
-void WriteKeyTerms(const Keyspace& keyspace, const Entry& entry, Now now, std::string& bytes) {
+void WriteKeyTerms(const Keyspace& keyspace, const Entry& entry, bool expired, Now now, std::string& bytes) {
   const bool wall = entry.deadline().kind == Expiry::Kind::kWall;
   const bool extra = entry.Has(EntryFlag::kExtra);
   if (!wall && !extra && !HasWallMembers(entry)) return;
   const EntryTerms terms = entry.terms();
   const std::vector<std::string_view> tags =
       extra ? keyspace.tags().NamesOf(entry) : std::vector<std::string_view>();
-  const uint8_t bits = static_cast<uint8_t>((wall ? kWall : 0) | (terms.slide_ms != 0 ? kSlide : 0) |
-                                            (terms.stale_ms != 0 ? kStale : 0) | (tags.empty() ? 0 : kTags) |
-                                            (HasWallMembers(entry) ? kWallMembers : 0));
+  const uint8_t bits = static_cast<uint8_t>(
+      (wall ? kWall : 0) | (terms.slide_ms != 0 ? kSlide : 0) | (terms.stale_ms != 0 ? kStale : 0) |
+      (tags.empty() ? 0 : kTags) | (HasWallMembers(entry) ? kWallMembers : 0) | (expired ? kExpired : 0));
   if (bits == 0) return;
   std::string record;
   rdb::Out part(record);
@@ -57,6 +58,7 @@ bool ReadKeyTerms(std::string_view record, KeyTerms& terms) {
   if (in.Byte(bits) != ReadStatus::kOk || (bits & ~kKnown) != 0) return false;
   terms.wall = (bits & kWall) != 0;
   terms.wall_members = (bits & kWallMembers) != 0;
+  terms.expired = (bits & kExpired) != 0;
   if ((bits & kSlide) != 0) {
     uint64_t until = 0;
     if (in.Length(terms.slide_ms) != ReadStatus::kOk || in.Length(until) != ReadStatus::kOk) return false;

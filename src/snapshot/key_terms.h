@@ -10,6 +10,7 @@
 //     kStale        length: ms
 //     kTags         length: number of tags;  a string for each
 //     kWallMembers  nothing: likewise for deadlines of members
+//     kExpired      nothing: the deadline was over before the save. The value is stale, and EXPLOG has had the key
 //
 // A key without any of these has no record. Lengths and strings are those of the format (snapshot/format/rdb_out.h).
 #pragma once
@@ -31,6 +32,7 @@ struct KeyTerms {
 
   bool wall = false;
   bool wall_members = false;
+  bool expired = false;
   uint64_t slide_ms = 0;
   int64_t slide_until_unix_ms = 0;  // 0: no end
   uint64_t stale_ms = 0;
@@ -39,8 +41,9 @@ struct KeyTerms {
   bool operator==(const KeyTerms&) const = default;
 };
 
-// Appends the AUX field with the terms of `entry` to `bytes`, or nothing if it has none. Throws std::bad_alloc.
-void WriteKeyTerms(const Keyspace& keyspace, const Entry& entry, Now now, std::string& bytes);
+// Appends the AUX field with the terms of `entry` to `bytes`, or nothing if it has none. `expired`: the entry is a stale value
+// of `keyspace`. Throws std::bad_alloc.
+void WriteKeyTerms(const Keyspace& keyspace, const Entry& entry, bool expired, Now now, std::string& bytes);
 
 // False if these are no terms. Throws std::bad_alloc.
 bool ReadKeyTerms(std::string_view record, KeyTerms& terms);

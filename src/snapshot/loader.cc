@@ -5,6 +5,7 @@
 #include <limits>
 #include <new>
 #include <utility>
+#include <vector>
 
 #include "base/log/log.h"
 #include "cache/keyspace/databases.h"
@@ -15,6 +16,8 @@
 #include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
 #include "server/server.h"
+#include "server/watch/event_log.h"
+#include "snapshot/event_fields.h"
 #include "snapshot/slice_time.h"
 #include "snapshot/value_limits.h"
 
@@ -60,6 +63,8 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   file_ = std::move(file);
   terms_ = terms;
   began_ = now;
+  early_ = {};
+  read_ = false;
   result_ = {};
   SaveFigures& figures = server_.stats.saves;
   figures.loading = true;
@@ -72,15 +77,12 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
 
 LoadResult Loader::LoadNow() {
   assert(running());
-  for (;;) {
-    LookAtMemory();
-    const Status status = reader_->Some(server_.clock.Read(), std::numeric_limits<uint32_t>::max());
-    if (status == Status::kMore) {
-      file_->Wait();
-    } else if (status != Status::kSpent) {
-      return End(server_.clock.Read());
-    }
+  Status status = Status::kSpent;
+  while (status == Status::kSpent || status == Status::kMore) {
+    if (status == Status::kMore) file_->Wait();
+    status = Work(server_.clock.Read(), std::numeric_limits<uint32_t>::max());
   }
+  return End(server_.clock.Read());
 }
 
 LoadResult Loader::Stop() {
@@ -92,22 +94,28 @@ bool Loader::DoSome(Now now, size_t budget) noexcept {
   if (!running()) return false;
   if (server_.Busy()) return false;  // the script's end is signalled
   const uint64_t began = ReadCycles();
-  Status status = Status::kBad;
-  bool no_memory = false;
-  LookAtMemory();
-  try {
-    status = reader_->Some(now, budget);
-  } catch (const std::bad_alloc&) {
-    no_memory = true;
-  }
+  const Status status = Work(now, budget);
   NoteSlice(server_, LatencyMonitor::kLoad, began, now);
   ShowProgress();
   if (status == Status::kSpent) return true;
-  if (status == Status::kMore) return false;
-  LoadResult result = End(now);
-  if (no_memory) result.problem = "out of memory";
-  ended_(result);
+  if (status != Status::kMore) ended_(End(now));
   return false;
+}
+
+// Early keys that are left are moved at the end, whatever the reason for the end.
+RecordReader::Status Loader::Work(Now now, size_t budget) noexcept {
+  LookAtMemory();
+  try {
+    if (!read_) {
+      const Status status = reader_->Some(now, budget);
+      if (status == Status::kSpent || status == Status::kMore) return status;
+      read_ = true;
+    }
+    return ReadyFor(UINT64_MAX, now, budget) ? Status::kEnd : Status::kSpent;
+  } catch (const std::bad_alloc&) {
+    result_.problem = "out of memory";  // short enough to need none
+    return Status::kBad;
+  }
 }
 
 void Loader::OnSignal() noexcept {
@@ -115,6 +123,17 @@ void Loader::OnSignal() noexcept {
 }
 
 // ---- what the file has
+
+bool Loader::TakeField(std::string_view name, std::string_view value) {
+  if (!reader_->ours()) return true;
+  if (name == EventFields::kNext) return ReadNextEvent(value, server_.event_log);
+  if (name == EventFields::kRecords) return ReadEvents(value, server_.event_log);
+  return true;
+}
+
+bool Loader::ReadyFor(uint64_t idle_steps, Now now, size_t& budget) {
+  return !early_.AnyBefore(idle_steps) || early_.MoveThoseBefore(idle_steps, *claims_, now, budget);
+}
 
 void Loader::TakeFunction(std::string_view text) {
   std::string problem = "this server has no scripts";
@@ -145,6 +164,8 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
   switch (value.status) {
     case ValueStatus::kExpired:
       ++result_.expired;
+      if (const Keyspace* const home = claims_->HomeOf(key.database))
+        LogExpired(*home, key, value.reader, now.wall_ms);
       break;
     case ValueStatus::kDone:
       Settle(key, value, now);
@@ -152,7 +173,7 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
       Drop(std::move(value.rich));
       break;
     default:
-      ++result_.skipped;
+      ++(value.of_module ? result_.modules : result_.empty);
       break;
   }
   if (claims_->AllFlushed()) return Answer::kEnough;
@@ -166,23 +187,59 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
     ++(from.database < server_.databases.count() ? result_.overtaken : result_.homeless);
     return;
   }
-  if (from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms) {
-    ++result_.expired;
-    return;
-  }
-  const Key key = home->KeyOf(from.name);
-  Entry* const existing = home->Peek(key, now);
-  if (terms_.file_wins) {
-    if (existing != nullptr) home->Remove(key, *existing, ChangeReason::kDeleted);
-  } else if (existing != nullptr || !claims_->MayCome(*home, key, from.terms.tags)) {
-    ++result_.overtaken;
-    return;
-  }
   try {
-    ++(Adopt(*home, from, value, now) ? result_.keys : result_.expired);
+    if (from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms)
+      return SettleExpired(*home, from, value, now);
+    if (value.rich != nullptr && value.rich->Size() == 0) {  // the deadlines of all members are over
+      ++result_.expired;
+      return LogExpired(*home, from, value.reader, now.wall_ms);
+    }
+    const Key key = home->KeyOf(from.name);
+    if (!MayCome(*home, key, from, now)) {
+      ++result_.overtaken;
+      return;
+    }
+    Adopt(*home, key, from, value, now);
+    ++result_.keys;
   } catch (const OwnersExhausted&) {
-    ++result_.skipped;
+    ++result_.empty;
   }
+}
+
+bool Loader::MayCome(Keyspace& home, const Key& key, const FileKey& from, Now now) {
+  Entry* const existing = home.Peek(key, now);
+  if (!terms_.file_wins) return existing == nullptr && claims_->MayCome(home, key, from.terms.tags);
+  if (existing != nullptr) home.Remove(key, *existing, ChangeReason::kDeleted);
+  return true;
+}
+
+// REQUIRES: the deadline is over.
+void Loader::SettleExpired(Keyspace& home, const FileKey& from, ReadValue& value, Now now) {
+  const int64_t deadline = *from.deadline_unix_ms;
+  const KeyTerms& terms = from.terms;
+  if (!terms.expired) {
+    ++result_.expired;
+    LogExpired(home, from, value.reader, deadline);
+  }
+  const auto gone_ms = static_cast<uint64_t>(now.wall_ms) - static_cast<uint64_t>(deadline);
+  if (!value.reader.is_string() || terms.stale_ms <= gone_ms) return;
+  const Key key = home.KeyOf(from.name);
+  if (!MayCome(home, key, from, now)) return;
+  const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
+  const Expiry::Kind clock = terms.wall ? Expiry::Kind::kWall : Expiry::Kind::kRelative;
+  home.stale().Drop(key);
+  result_.stale += home.AdoptStale(key, value.reader.TakeString(),
+                                   {.expiry = {clock, Expiry::NowOn(clock, now)},
+                                    .terms = {.stale_ms = terms.stale_ms - gone_ms},
+                                    .tags = tags},
+                                   now);
+}
+
+void Loader::LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value,
+                        int64_t unix_ms) {
+  const std::optional<std::string_view> text =
+      value.is_string() ? std::optional(value.text()) : std::nullopt;
+  server_.event_log.NoteExpired(home.database(), key.name, unix_ms, text);
 }
 
 // REQUIRES: the deadline is not over.
@@ -192,7 +249,14 @@ Expiry Loader::ExpiryOf(const FileKey& key, Now now) const noexcept {
   return Expiry::In(static_cast<uint64_t>(*key.deadline_unix_ms - now.wall_ms), now);
 }
 
-bool Loader::Adopt(Keyspace& home, const FileKey& from, ReadValue& value, Now now) {
+uint64_t Loader::IdleSteps(const FileKey& key) const noexcept {
+  if (key.early_steps) return *key.early_steps;
+  if (reader_->ours()) return key.idle_steps;
+  constexpr uint64_t kMostS = uint64_t{Entry::kTimeMask} * Entry::kStampMs / kMsPerSecond;
+  return std::min(key.idle_s.value_or(0), kMostS) * kMsPerSecond / Entry::kStampMs;
+}
+
+void Loader::Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValue& value, Now now) {
   const KeyTerms& terms = from.terms;
   Adoption as{.expiry = ExpiryOf(from, now)};
   as.terms.stale_ms = terms.stale_ms;
@@ -200,15 +264,16 @@ bool Loader::Adopt(Keyspace& home, const FileKey& from, ReadValue& value, Now no
   if (terms.slide_until_unix_ms > now.wall_ms)
     as.terms.slide_until_ms = now.mono_ms + static_cast<uint64_t>(terms.slide_until_unix_ms - now.wall_ms);
   if (as.expiry.kind == Expiry::Kind::kNever) as.terms = {};
-  as.stamp = Entry::StampOf(now.mono_ms - from.idle_s.value_or(0) * kMsPerSecond);
+  as.stamp = (Entry::StampOf(now.mono_ms) - static_cast<uint32_t>(IdleSteps(from))) & Entry::kTimeMask;
   if (from.frequency) as.stamp = Entry::CountedStamp(*from.frequency, now.mono_ms);
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   as.tags = tags;
-  const Key key = home.KeyOf(from.name);
-  if (value.reader.is_string()) return home.Adopt(key, value.reader.TakeString(), nullptr, as, now), true;
-  if (value.rich->Size() == 0) return false;
-  home.Adopt(key, StringValue::Text(""), std::move(value.rich), as, now);
-  return true;
+  if (value.rich != nullptr)
+    home.Adopt(key, StringValue::Text(""), std::move(value.rich), as, now);
+  else
+    home.Adopt(key, value.reader.TakeString(), nullptr, as, now);
+  if (from.early_steps && server_.databases.access_effect() == AccessEffect::kRecency)
+    early_.Add(from.database, from.name, *from.early_steps, as.stamp);
 }
 
 void Loader::Drop(std::unique_ptr<RichValue> value) noexcept {
@@ -232,15 +297,15 @@ void Loader::ShowProgress() noexcept {
   figures.load_done_bytes = reader_->read_bytes();
   figures.load_keys = result_.keys;
   figures.load_expired = result_.expired;
-  figures.load_skipped = result_.skipped + result_.homeless;
-  account_bytes_ = reader_->window_bytes() + FileReader::kAhead * FileReader::kChunkBytes;
+  figures.load_skipped = result_.empty + result_.modules + result_.homeless;
+  account_bytes_ = reader_->window_bytes() + early_.bytes() + FileReader::kAhead * FileReader::kChunkBytes;
 }
 
 LoadResult Loader::End(Now now) noexcept {
   ShowProgress();
   result_.bytes = reader_->read_bytes();
   result_.took_ms = now.mono_ms - began_.mono_ms;
-  result_.problem = reader_->TakeProblem();
+  if (std::string problem = reader_->TakeProblem(); result_.problem.empty()) result_.problem = std::move(problem);
   if (reader_->trouble() == RecordReader::Trouble::kDamaged) result_.ending = kDamagedEnding;
   if (reader_->trouble() == RecordReader::Trouble::kUnknownVersion) result_.ending = kUnknownEnding;
   if (libraries_ != nullptr) libraries_->EndLoad();
@@ -248,6 +313,7 @@ LoadResult Loader::End(Now now) noexcept {
   reader_.reset();
   file_.reset();
   claims_.reset();
+  early_ = {};
   account_bytes_ = 0;
   server_.stats.saves.loading = false;
   return std::exchange(result_, {});

@@ -4,7 +4,8 @@
 //                                                --libraries---------> FunctionLibraries::Adopt
 //
 // The file has the most recently used keys first, and each key goes to the cold end. So what clients need first is there
-// first, and the load ends when memory is full: the rest of the file is colder.
+// first, and the load ends when memory is full: the rest of the file is colder. Keys that were used while the file was written
+// come early, and are moved when their turn comes (EarlyKeys).
 //
 // Clients see a key as soon as it is loaded. A key that is still to come is a miss. What clients do wins over the file:
 //   - a key that exists is not loaded
@@ -18,7 +19,8 @@
 // script sees one moment of time.
 //
 // Deadlines. A file of Mayfly's tells a TTL from a promise in Unix time (snapshot/key_terms.h), and both go on over the
-// downtime. Deadlines of other servers' files are promises in Unix time. A key whose deadline is over is not loaded.
+// downtime; so do those of members. Deadlines of other servers' files are promises in Unix time. A key whose deadline is over is
+// not loaded, but goes to the log of removed keys (EXPLOG); its value is loaded as a stale one if its window is not over.
 //
 // Damage ends the load: the keys before the damage are there, and the result says where the file is damaged.
 //
@@ -45,6 +47,7 @@
 #include "snapshot/load_claims.h"
 #include "snapshot/load_terms.h"
 #include "snapshot/record_reader.h"
+#include "snapshot/use_order.h"
 
 namespace mayfly {
 
@@ -59,7 +62,10 @@ struct LoadResult {
   uint64_t keys = 0;        // loaded
   uint64_t expired = 0;     // not loaded: their deadlines are over
   uint64_t overtaken = 0;   // not loaded: clients have written or removed them meanwhile
-  uint64_t skipped = 0;     // not loaded: values of modules, values without members
+  uint64_t stale = 0;       // values that were loaded as stale ones
+  uint64_t empty = 0;       // not loaded: values without members, keys whose namespace has no room for a share
+  uint64_t modules = 0;     // not loaded: values of modules
+  uint64_t extras = 0;      // what modules have written beside values
   uint64_t homeless = 0;    // not loaded: there is no such database here
   uint64_t groups = 0;      // consumer groups of streams that were left out
   uint64_t libraries = 0;   // of functions, loaded
@@ -93,16 +99,24 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   bool DoSome(Now now, size_t budget) noexcept override;
   void OnSignal() noexcept override;
   void TakeVersion(unsigned, bool) override {}
-  void TakeField(std::string_view, std::string_view) override {}
+  bool TakeField(std::string_view name, std::string_view value) override;
+  void TakeModuleRecord() override { ++result_.extras; }
   void TakeFunction(std::string_view text) override;
   MemberHome HomeOf(uint64_t database) noexcept override;
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override;
   // Has a value freed in slices that no key gets; null does nothing.
   void Drop(std::unique_ptr<RichValue> value) noexcept override;
+  bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) override;
+  // Reads on. Ends the reading if memory runs out.
+  RecordReader::Status Work(Now now, size_t budget) noexcept;
   void Settle(const FileKey& key, ReadValue& value, Now now);
-  // False: the deadlines of all members are over.
-  bool Adopt(Keyspace& home, const FileKey& from, ReadValue& value, Now now);
+  void SettleExpired(Keyspace& home, const FileKey& key, ReadValue& value, Now now);
+  void LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value, int64_t unix_ms);
+  // Makes room for a key of the file. False: clients have written or removed it meanwhile.
+  bool MayCome(Keyspace& home, const Key& key, const FileKey& from, Now now);
+  void Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValue& value, Now now);
   Expiry ExpiryOf(const FileKey& key, Now now) const noexcept;
+  uint64_t IdleSteps(const FileKey& key) const noexcept;
   // Sums up what does not count as data: once a slice.
   void LookAtMemory() noexcept;
   bool IsFull() const noexcept;
@@ -120,6 +134,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   FunctionLibraries* libraries_ = nullptr;  // null: no load runs, or there are no scripts
   LoadTerms terms_;
   Now began_;
+  EarlyKeys early_;
+  bool read_ = false;  // no more is read: early keys are left to move
   LoadResult result_;
   uint64_t all_if_full_ = 0;  // MemoryMeter::All, as of LookAtMemory
 };

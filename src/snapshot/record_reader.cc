@@ -1,10 +1,14 @@
 #include "snapshot/record_reader.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
+#include "base/text/numbers.h"
+#include "cache/entry/entry.h"
 #include "config/words.h"
 #include "snapshot/format/types.h"
+#include "snapshot/use_order.h"
 #include "snapshot/values/function_text.h"
 
 namespace mayfly {
@@ -16,8 +20,11 @@ namespace {
 
 // Opcodes are the highest numbers of a byte, and newer servers have given away those from here on.
 constexpr uint8_t kLowestOpcode = 242;
-// Of Redis: that of 8.4.
-constexpr unsigned kNewestVersion = rdb::version::kRedis74;
+constexpr uint64_t kSlots = 16384;  // of a cluster
+
+bool IsOwnField(std::string_view name) noexcept {
+  return name == KeyTerms::kField || name == MemberTerms::kField || name == kIdleField || name == kEarlyField;
+}
 
 bool IsOk(ReadStatus status) noexcept { return status == ReadStatus::kOk; }
 
@@ -72,11 +79,11 @@ RecordReader::Step RecordReader::Once(Now now, size_t& budget) {
     case State::kHead:
       return ReadHead();
     case State::kRecord:
-      return ReadRecord(now);
+      return ReadRecord(now, budget);
     case State::kValue:
       return ReadOn(now, budget);
-    case State::kDeadlines:
-      return GiveDeadlines(now, budget);
+    case State::kMembers:
+      return ReadMembers(now, budget);
     case State::kModule:
       return SkipModule(now, budget);
   }
@@ -88,7 +95,7 @@ RecordReader::Step RecordReader::ReadHead() {
   if (status == ReadStatus::kMore) return Step::kMore;
   if (status == ReadStatus::kBad) return Damaged("this is no snapshot file");
   const bool known =
-      valkey_ ? version_ == rdb::version::kValkey9 : version_ >= 1 && version_ <= kNewestVersion;
+      valkey_ ? version_ == rdb::version::kValkey9 : version_ >= 1 && version_ <= rdb::version::kNewest;
   if (!known) {
     problem_ = path_ + " has version " + std::to_string(version_) + ", which is not known";
     trouble_ = Trouble::kUnknownVersion;
@@ -100,7 +107,8 @@ RecordReader::Step RecordReader::ReadHead() {
 }
 
 // An incomplete record is read again from its first byte.
-RecordReader::Step RecordReader::ReadRecord(Now now) {
+RecordReader::Step RecordReader::ReadRecord(Now now, size_t& budget) {
+  if (!sink_.ReadyFor(key_.idle_steps, now, budget)) return Step::kSpent;
   const size_t start = in_.at();
   uint8_t code = 0;
   if (in_.Byte(code) != ReadStatus::kOk) return Step::kMore;
@@ -148,6 +156,10 @@ RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
       status = in_.Byte(byte);
       if (IsOk(status)) key_.frequency = byte;
       break;
+    case rdb::opcode::kKeyMetaOrImport:
+      return valkey_ ? SkipImport() : BeginSkip(rdb::ModuleSkip::Kind::kMetadata, opcode);
+    case rdb::opcode::kModuleAux:
+      return BeginSkip(rdb::ModuleSkip::Kind::kValue, opcode);
     default:
       return Damaged("a record of the unknown kind " + std::to_string(opcode));
   }
@@ -162,14 +174,48 @@ RecordReader::Step RecordReader::ReadField() {
   if (IsOk(status)) status = in_.String(value);
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a field that cannot be read");
-  if (ours_ && name == KeyTerms::kField)
-    return ReadKeyTerms(value, key_.terms) ? Step::kOk : Damaged("terms of a key that cannot be read");
-  if (ours_ && name == MemberTerms::kField) {
-    if (!value.empty()) key_.members.Add(value);
-    return Step::kOk;
-  }
+  if (ours_ && IsOwnField(name))
+    return ReadOwnField(name, value) ? Step::kOk : Damaged("a field of a key that cannot be read");
   if (name == "mayfly-ver") ours_ = true;
-  sink_.TakeField(name, value);
+  return sink_.TakeField(name, value) ? Step::kOk : Damaged("a field that cannot be read");
+}
+
+bool RecordReader::ReadOwnField(std::string_view name, std::string_view value) {
+  if (name == KeyTerms::kField) return ReadKeyTerms(value, key_.terms);
+  if (name == MemberTerms::kField) return true;  // of a value that does not exist
+  return ReadIdle(name, value);
+}
+
+bool RecordReader::ReadIdle(std::string_view name, std::string_view value) {
+  const std::optional<int64_t> steps = ParseInteger(value);
+  if (!steps || std::abs(*steps) > int64_t{Entry::kTimeMask}) return false;
+  const int64_t idle = *steps + (name == kIdleField ? static_cast<int64_t>(key_.idle_steps) : 0);
+  if (idle < 0 || idle > int64_t{Entry::kTimeMask}) return false;
+  if (name == kEarlyField)
+    key_.early_steps = static_cast<uint64_t>(idle);
+  else
+    key_.idle_steps = static_cast<uint64_t>(idle);
+  return true;
+}
+
+// The job of an import, and its ranges of slots.
+RecordReader::Step RecordReader::SkipImport() {
+  uint64_t ranges = 0;
+  uint64_t slot = 0;
+  ReadStatus status = in_.SkipString();
+  if (IsOk(status)) status = in_.Length(ranges);
+  if (IsOk(status) && ranges > kSlots) status = ReadStatus::kBad;
+  for (uint64_t i = 0; i < 2 * ranges && IsOk(status); ++i) status = in_.Length(slot);
+  if (status == ReadStatus::kMore) return Step::kMore;
+  return IsOk(status) ? Step::kOk : Damaged("a record that cannot be read");
+}
+
+RecordReader::Step RecordReader::BeginSkip(rdb::ModuleSkip::Kind kind, uint8_t code) {
+  if (!rules_.skips_unknown)
+    return Damaged("a record of a module, number " + std::to_string(code) + ", and rdb-skip-unknown is no");
+  module_ = rdb::ModuleSkip(kind);
+  skips_value_ = false;
+  state_ = State::kModule;
   return Step::kOk;
 }
 
@@ -189,15 +235,14 @@ RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a key that cannot be read");
   key_.name = name;
-  if (value_.Begin(type, valkey_, sink_.HomeOf(key_.database), now)) {
-    state_ = State::kValue;
-  } else if (type == rdb::type::kModule && rules_.skips_unknown) {
-    module_ = {};
-    state_ = State::kModule;
-  } else {
-    return Damaged("a value of the unknown type " + std::to_string(type));
-  }
-  return Step::kOk;
+  state_ = State::kValue;
+  const bool ttls = ours_ && !key_.terms.wall_members;
+  if (value_.Begin(type, {.home = sink_.HomeOf(key_.database), .now = now, .valkey = valkey_, .ttls = ttls}))
+    return Step::kOk;
+  if (type != rdb::type::kModule) return Damaged("a value of the unknown type " + std::to_string(type));
+  const Step begun = BeginSkip(rdb::ModuleSkip::Kind::kValue, type);
+  skips_value_ = true;
+  return begun;
 }
 
 RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
@@ -209,35 +254,57 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
   if (status == ValueStatus::kBad) return Damaged("a damaged value");
   budget -= budget != 0 ? 1 : 0;
   if (status == ValueStatus::kDone) rich_ = value_.TakeRich();
-  const bool given = rich_ != nullptr && !key_.members.empty() &&
-                     (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
-  if (!given) return Hand(status, now);
-  state_ = State::kDeadlines;
+  const bool may_be_timed = ours_ && rich_ != nullptr &&
+                            (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
+  if (!may_be_timed) return Hand(status, now);
+  state_ = State::kMembers;
   return Step::kOk;
 }
 
-RecordReader::Step RecordReader::GiveDeadlines(Now now, size_t& budget) {
-  if (!key_.members.GiveSome(*rich_, key_.terms.wall_members, sink_.HomeOf(key_.database), now, budget))
-    return Damaged("deadlines of members that cannot be read");
-  return key_.members.empty() ? Hand(ValueStatus::kDone, now) : Step::kSpent;
+// What is no deadline of members is left for ReadRecord.
+RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
+  if (!members_.done()) {
+    if (!members_.GiveSome(*rich_, key_.terms.wall_members, sink_.HomeOf(key_.database), now, budget))
+      return Damaged("deadlines of members that cannot be read");
+    return members_.done() ? Step::kOk : Step::kSpent;
+  }
+  const size_t start = in_.at();
+  uint8_t code = 0;
+  std::string_view name;
+  std::string_view value;
+  ReadStatus status = in_.Byte(code);
+  if (IsOk(status) && code == rdb::opcode::kAux) {
+    status = in_.String(name);
+    if (IsOk(status)) status = in_.String(value);
+  }
+  if (IsOk(status) && name == MemberTerms::kField) {
+    members_.Begin(value);
+    return Step::kOk;
+  }
+  in_.Rewind(start);
+  return status == ReadStatus::kMore ? Step::kMore : Hand(ValueStatus::kDone, now);
 }
 
 RecordReader::Step RecordReader::SkipModule(Now now, size_t& budget) {
   const ValueStatus status = module_.Some(in_, budget);
   if (status == ValueStatus::kMore) return Step::kMore;
   if (status == ValueStatus::kSpent) return Step::kSpent;
-  if (status != ValueStatus::kDone) return Damaged("a damaged value of a module");
-  return Hand(ValueStatus::kEmpty, now);
+  if (status != ValueStatus::kDone) return Damaged("a damaged record of a module");
+  if (skips_value_) return Hand(ValueStatus::kEmpty, now);
+  state_ = State::kRecord;
+  sink_.TakeModuleRecord();
+  return Step::kOk;
 }
 
 RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {
+  const bool of_module = state_ == State::kModule;
   state_ = State::kRecord;
-  const RecordSink::Answer answer =
-      sink_.TakeKey(key_, {.status = status, .reader = value_, .rich = std::move(rich_)}, now);
+  const RecordSink::Answer answer = sink_.TakeKey(
+      key_, {.status = status, .of_module = of_module, .reader = value_, .rich = std::move(rich_)}, now);
   sink_.Drop(value_.TakeRich());  // of a value that is not whole
-  const uint64_t database = key_.database;
-  key_ = {};
-  key_.database = database;
+  const FileKey last = std::exchange(key_, {});
+  key_.database = last.database;
+  key_.idle_steps = last.idle_steps;
   return answer == RecordSink::Answer::kNext ? Step::kOk : Step::kEnd;
 }
 
@@ -261,7 +328,7 @@ RecordReader::Step RecordReader::ReadEnd() {
 
 RecordReader::Step RecordReader::Damaged(std::string_view what) {
   problem_ = path_ + " is damaged at byte " + std::to_string(read_bytes());
-  if (state_ > State::kRecord)
+  if (state_ == State::kValue || state_ == State::kMembers || (state_ == State::kModule && skips_value_))
     problem_ += ", key " + config::Printable(key_.name);
   problem_ += ": ";
   problem_ += what;

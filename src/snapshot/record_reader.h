@@ -36,13 +36,15 @@ struct FileKey {
   std::optional<uint64_t> idle_s;
   std::optional<uint8_t> frequency;
   KeyTerms terms;
-  MemberTermsIn members;  // deadlines that are not given yet
+  std::optional<uint64_t> early_steps;  // idle time of a key that comes early (snapshot/use_order.h)
+  uint64_t idle_steps = 0;              // of the keys that come in their turn now
 };
 
 // A value of a file.
 struct ReadValue {
-  // kDone; or there is none: kExpired, or kEmpty, which is no members, or a module's value.
+  // kDone; or there is none: kExpired, or kEmpty.
   rdb::ValueStatus status = rdb::ValueStatus::kEmpty;
+  bool of_module = false;           // kEmpty, because it was skipped
   rdb::ValueIn& reader;             // of a string, and with the counts of what was left out
   std::unique_ptr<RichValue> rich;  // null for a string
 };
@@ -56,12 +58,17 @@ class RecordSink {
 
   // Comes first. `valkey`: the version is Valkey's.
   virtual void TakeVersion(unsigned version, bool valkey) = 0;
-  // A field of the file's head.
-  virtual void TakeField(std::string_view name, std::string_view value) = 0;
+  // A field that tells of the file, not of a key. False: it cannot be read, and the file is damaged. Throws std::bad_alloc.
+  virtual bool TakeField(std::string_view name, std::string_view value) = 0;
+  // What a module has saved beside values was skipped.
+  virtual void TakeModuleRecord() = 0;
   // The text of a library of functions.
   virtual void TakeFunction(std::string_view text) = 0;
   // The home of the members of the next value.
   virtual MemberHome HomeOf(uint64_t database) noexcept = 0;
+  // Called before each record: the keys that come now were idle for so many steps. False: the budget is spent, and the call is to
+  // be repeated. Throws std::bad_alloc.
+  virtual bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) = 0;
   virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
   // A value of which only a part is wanted or could be read; null does nothing.
   virtual void Drop(std::unique_ptr<RichValue> value) noexcept = 0;
@@ -114,20 +121,25 @@ class RecordReader {
 
  private:
   enum class Step : uint8_t { kOk, kMore, kSpent, kEnd, kBad };
-  enum class State : uint8_t { kHead, kRecord, kValue, kDeadlines, kModule };
+  // kMembers: a set or a sorted set is read, and deadlines of its members may follow.
+  enum class State : uint8_t { kHead, kRecord, kValue, kMembers, kModule };
 
   Step Once(Now now, size_t& budget);
   // False: there are no more bytes now.
   bool Refill();
   Step ReadHead();
-  Step ReadRecord(Now now);
+  Step ReadRecord(Now now, size_t& budget);
   Step ReadOpcode(uint8_t opcode);
   Step ReadField();
+  // A field of Mayfly's that tells of keys. False: it cannot be read.
+  bool ReadOwnField(std::string_view name, std::string_view value);
+  bool ReadIdle(std::string_view name, std::string_view value);
+  Step SkipImport();
+  Step BeginSkip(rdb::ModuleSkip::Kind kind, uint8_t code);
   Step ReadFunction(uint8_t opcode);
   Step ReadKey(uint8_t type, Now now);
   Step ReadOn(Now now, size_t& budget);
-  // Gives the members of rich_ their deadlines.
-  Step GiveDeadlines(Now now, size_t& budget);
+  Step ReadMembers(Now now, size_t& budget);
   Step SkipModule(Now now, size_t& budget);
   Step ReadEnd();
   // Gives the key to the sink.
@@ -149,8 +161,10 @@ class RecordReader {
   bool summed_ = false;
   FileKey key_;
   rdb::ValueIn value_;
-  std::unique_ptr<RichValue> rich_;  // is read, and waits for its members' deadlines
+  std::unique_ptr<RichValue> rich_;  // the complete value of value_, unless it is a string
+  MemberTermsIn members_;            // deadlines for it
   rdb::ModuleSkip module_;
+  bool skips_value_ = false;  // module_ reads the value of a key
   Trouble trouble_ = Trouble::kNone;
   std::string problem_;
 };

@@ -16,9 +16,11 @@
 #include "server/hubs/hubs.h"
 #include "server/server.h"
 #include "snapshot/client_stream.h"
+#include "snapshot/event_fields.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
 #include "snapshot/slice_time.h"
+#include "snapshot/use_order.h"
 #include "snapshot/values/function_text.h"
 #include "snapshot/values/member_terms.h"
 #include "snapshot/values/value_out.h"
@@ -32,7 +34,7 @@ constexpr size_t kMarkBytes = 8;  // of the run's id, in the temporary file's na
 // The smallest version that carries all keys of now.
 unsigned VersionFor(const Databases& databases) noexcept {
   for (unsigned i = 0; i < databases.count(); ++i) {
-    if (databases.At(i).lifetimes().deadlines().with_timed_members() != 0) return rdb::version::kRedis74;
+    if (databases.At(i).lifetimes().deadlines().with_timed_fields() != 0) return rdb::version::kRedis74;
   }
   return rdb::version::kRedis70;
 }
@@ -58,7 +60,7 @@ Saver::~Saver() {
 
 // ---- one save
 
-void Saver::Prepare(SaveParts parts, Now now) {
+void Saver::Prepare(SaveParts parts, uint64_t log_bytes, Now now) {
   assert(!running());
   SaveFigures& figures = server_.stats.saves;
   compression = server_.options.settings().rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
@@ -66,10 +68,11 @@ void Saver::Prepare(SaveParts parts, Now now) {
   chunk_.clear();
   database_ = kNoDatabase;
   first_begun_ = false;
+  idle_steps_ = 0;
   began = now;
   figures.keys_done = 0;
   figures.keys_total = parts.keys ? server_.databases.total_keys() : 0;
-  WriteHead(parts, now);
+  WriteHead(parts, log_bytes, now);
 }
 
 void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) {
@@ -82,9 +85,9 @@ void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) 
   Announce();
 }
 
-FileWriter& Saver::BeginFile(Now now) {
+FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
   const config::Settings& settings = server_.options.settings();
-  Prepare({}, now);
+  Prepare({}, log_bytes, now);
   auto writer = std::make_unique<FileWriter>(
       disk_,
       FileWriter::Target{.folder = settings.dir.path,
@@ -98,7 +101,7 @@ FileWriter& Saver::BeginFile(Now now) {
 }
 
 void Saver::BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now) {
-  Prepare(parts, now);
+  Prepare(parts, kLogBytes, now);
   auto stream =
       std::make_unique<ClientStream>(server_, client, greeting, server_.options.settings().rdbchecksum, now);
   const ClientStream* const started = stream.get();
@@ -130,7 +133,7 @@ SaveResult Saver::SaveNow(Now now) {
   }
   while (!UnwindSome(kChunkBytes)) {
   }
-  FileWriter& file = BeginFile(now);
+  FileWriter& file = BeginFile(kLogBytesAtOnce, now);
   while (walk_ != nullptr && problem_.empty()) {
     SaveSome(kChunkBytes);
     if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
@@ -267,7 +270,7 @@ void Saver::CountBytes() noexcept {
   account_bytes_ = bytes;
 }
 
-void Saver::WriteHead(SaveParts parts, Now now) {
+void Saver::WriteHead(SaveParts parts, uint64_t log_bytes, Now now) {
   rdb::Out out(chunk_, compression);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
@@ -281,6 +284,7 @@ void Saver::WriteHead(SaveParts parts, Now now) {
   field("used-mem", std::to_string(server_.memory.Used()));
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
+  if (parts.keys) WriteEventFields(server_.event_log, log_bytes, chunk_);
   const FunctionLibraries* const libraries = parts.functions ? FunctionLibraries::IfMade(server_) : nullptr;
   if (libraries != nullptr)
     libraries->ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
@@ -295,13 +299,22 @@ void Saver::SelectDatabase(unsigned index, std::string& bytes) {
 }
 
 void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
+  if (HasRoom() && HalfSaved::IsLarge(entry)) return BeginLarge(index, keyspace, entry);
+  Append([&](std::string& bytes) { WriteKey(index, keyspace, entry, bytes); });
+}
+
+void Saver::VisitStale(unsigned index, const Keyspace& keyspace, const Entry& entry,
+                       Expiry deadline) noexcept {
+  Append([&](std::string& bytes) { WriteStale(index, keyspace, entry, deadline, bytes); });
+}
+
+template <typename Write>
+void Saver::Append(Write&& write) noexcept {
   if (!HasRoom()) return;
   const size_t before = chunk_.size();
   try {
-    if (HalfSaved::IsLarge(entry)) return BeginLarge(index, keyspace, entry);
-    if (has_large())
-      return side_.Append([&](std::string& bytes) { WriteKey(index, keyspace, entry, bytes); });
-    WriteKey(index, keyspace, entry, chunk_);
+    if (has_large()) return side_.Append(write);
+    write(chunk_);
     if (chunk_.size() >= kChunkBytes) Send();
   } catch (const std::bad_alloc&) {
     chunk_.resize(std::min(before, chunk_.size()));
@@ -309,46 +322,83 @@ void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) 
   }
 }
 
-void Saver::BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) {
-  std::string facts;
-  WriteFacts(keyspace, entry, facts);
-  values_.emplace_back();
+void Saver::BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
   try {
-    values_.back() = HalfSaved::Begin(*this, index, entry, std::move(facts));
-  } catch (...) {
+    std::string facts;
+    const uint64_t idle_steps = idle_steps_;
+    WriteFacts(keyspace, entry, facts);
+    std::unique_ptr<HalfSaved>& value = values_.emplace_back();
+    value = HalfSaved::Begin(*this, index, entry, std::move(facts));
+    if (value != nullptr) return;
     values_.pop_back();
-    throw;
+    idle_steps_ = idle_steps;
+  } catch (const std::bad_alloc&) {
+    if (!values_.empty() && values_.back() == nullptr) values_.pop_back();
+    Fail("out of memory");
   }
-  if (values_.back() == nullptr) values_.pop_back();
 }
 
 void Saver::WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
-  rdb::Out out(bytes);
-  WriteKeyTerms(keyspace, entry, began, bytes);
-  if (entry.expires()) {
-    out.Byte(rdb::opcode::kDeadlineMs);
-    out.Millis(UnixDeadlineMs(entry, began));
-  }
-  if (databases.access_effect() == AccessEffect::kFrequency) {
-    out.Byte(rdb::opcode::kFrequency);
-    out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began.mono_ms, databases.lfu_rules())));
-  } else {
-    out.Byte(rdb::opcode::kIdle);
-    out.Length(Entry::IdleMs(entry.stamp(), began.mono_ms) / kMsPerSecond);
-  }
+  WriteKeyTerms(keyspace, entry, /*expired=*/false, began, bytes);
+  if (entry.expires()) WriteDeadline(entry.deadline(), bytes);
+  WriteUse(entry, bytes);
 }
 
 void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
   const rdb::ValueForm form = rdb::FormOf(entry, began);
   if (form.members == 0) return;
   SelectDatabase(index, bytes);
-  WriteMemberTerms(entry, began, bytes);
   WriteFacts(keyspace, entry, bytes);
+  WritePair(entry, form, bytes);
+  WriteMemberTerms(entry, began, bytes);
+  ++server_.stats.saves.keys_done;
+}
+
+// Other servers see a key that has expired. A value that is still a key's, though its deadline is over, has not been logged.
+void Saver::WriteStale(unsigned index, const Keyspace& keyspace, const Entry& entry, Expiry deadline,
+                       std::string& bytes) {
+  SelectDatabase(index, bytes);
+  const bool logged = entry.deadline().deadline_ms != deadline.deadline_ms;
+  WriteKeyTerms(keyspace, entry, logged, began, bytes);
+  WriteDeadline(deadline, bytes);
+  WritePair(entry, rdb::FormOf(entry, began), bytes);
+}
+
+void Saver::WriteDeadline(Expiry deadline, std::string& bytes) const {
+  rdb::Out out(bytes);
+  out.Byte(rdb::opcode::kDeadlineMs);
+  out.Millis(static_cast<int64_t>(deadline.On(Expiry::Kind::kWall, began)));
+}
+
+// As Redis, the seconds only under an LRU policy, and the counter only under an LFU policy. A key without seconds was used just
+// now for Redis. A large value that begins in its turn is the next in the file.
+void Saver::WriteUse(const Entry& entry, std::string& bytes) {
+  rdb::Out out(bytes);
+  if (databases.access_effect() == AccessEffect::kFrequency) {
+    out.Byte(rdb::opcode::kFrequency);
+    out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began.mono_ms, databases.lfu_rules())));
+    return;
+  }
+  const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), began.mono_ms);
+  const uint64_t steps = idle_ms / Entry::kStampMs;
+  if (walk_->early()) {
+    WriteIdleField(kEarlyField, static_cast<int64_t>(steps), bytes);
+  } else if (steps != idle_steps_) {
+    WriteIdleField(kIdleField, static_cast<int64_t>(steps - idle_steps_), bytes);
+    idle_steps_ = steps;
+  }
+  const EvictionPolicy policy = server_.options.settings().maxmemory_policy;
+  const bool lru = policy == EvictionPolicy::kVolatileLru || policy == EvictionPolicy::kAllKeysLru;
+  if (!lru || idle_ms < kMsPerSecond) return;
+  out.Byte(rdb::opcode::kIdle);
+  out.Length(idle_ms / kMsPerSecond);
+}
+
+void Saver::WritePair(const Entry& entry, const rdb::ValueForm& form, std::string& bytes) const {
   rdb::Out out(bytes, compression);
   out.Byte(form.type);
   out.String(entry.key());
   rdb::WriteValue(entry, form, began, compression, bytes);
-  ++server_.stats.saves.keys_done;
 }
 
 void Saver::Send() {

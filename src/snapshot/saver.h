@@ -14,8 +14,11 @@
 //
 //   values_   | half in the file | begun | begun | ...          side_   bytes of small keys
 //
-// The version of the file is 10, or 12 if a value has members with deadlines: a hash may need 12. Redis reads
-// such a file; what it does not know (snapshot/key_terms.h) rides in AUX fields.
+// The version of the file is 10, or 12 if a hash has fields with deadlines. Redis reads such a file; what it does not know
+// rides in AUX fields:
+//
+//   head:    explog-next, explog      the log of removed keys (snapshot/event_fields.h)
+//   a key:   m, i, e | deadline | idle time | type | key | value | t      snapshot/key_terms.h, use_order.h, values/member_terms.h
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -39,6 +42,7 @@
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/large/half_saved.h"
 #include "snapshot/large/side_text.h"
+#include "snapshot/values/value_out.h"
 
 namespace mayfly {
 
@@ -69,6 +73,10 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   static constexpr size_t kPauseBytes = size_t{4} << 20;
   // With so many, a key that changes meanwhile ends the save. One key more may wait, whatever its size.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
+  // So many bytes of the log of removed keys are saved, the newest records: they are written at once when a save begins, or
+  // while everybody waits.
+  static constexpr uint64_t kLogBytes = uint64_t{512} << 10;
+  static constexpr uint64_t kLogBytesAtOnce = uint64_t{64} << 20;
 
   // `ended` is called in the turn in which a save ends, but for SaveNow. Borrows all arguments.
   Saver(Server& server, Disk& disk, std::function<void(const SaveResult&)> ended);
@@ -78,7 +86,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool running() const noexcept { return target_ != nullptr || walk_ != nullptr || !values_.empty(); }
   // Begins a save of all keys as they are now. Throws std::bad_alloc and std::system_error, and has begun nothing then.
   // REQUIRES: !running().
-  void Begin(Now now) { BeginFile(now); }
+  void Begin(Now now) { BeginFile(kLogBytes, now); }
   // Begins to send these parts to a client, after a greeting; likewise. The caller parks the client.
   void BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now);
   // A save is sent to this client.
@@ -90,6 +98,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
 
  private:
   void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept override;
+  void VisitStale(unsigned index, const Keyspace& keyspace, const Entry& entry,
+                  Expiry deadline) noexcept override;
   bool WantsPause() const noexcept override;
   bool DoSome(Now now, size_t budget) noexcept override;
   bool WalkOn(size_t budget) noexcept;
@@ -97,16 +107,26 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool HasRoom() noexcept override;
   void OnNoMemory() noexcept override { Fail("out of memory"); }
 
-  FileWriter& BeginFile(Now now);
+  FileWriter& BeginFile(uint64_t log_bytes, Now now);
   // Prepares a save of these parts, but for its target.
-  void Prepare(SaveParts parts, Now now);
+  void Prepare(SaveParts parts, uint64_t log_bytes, Now now);
   // Begins the walk. Throws std::bad_alloc, and leaves the target alone then.
   void Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now);
-  void WriteHead(SaveParts parts, Now now);
+  void WriteHead(SaveParts parts, uint64_t log_bytes, Now now);
+  // Lets write(bytes) append a key, and gives the chunk to the target when it is full.
+  template <typename Write>
+  void Append(Write&& write) noexcept;
   // Appends what comes before the type of the value.
   void WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes);
   void WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes);
-  void BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry);
+  void WriteStale(unsigned index, const Keyspace& keyspace, const Entry& entry, Expiry deadline,
+                  std::string& bytes);
+  void WriteDeadline(Expiry deadline, std::string& bytes) const;
+  // How long the key was not used, or how often it was.
+  void WriteUse(const Entry& entry, std::string& bytes);
+  // The type, the key and the value.
+  void WritePair(const Entry& entry, const rdb::ValueForm& form, std::string& bytes) const;
+  void BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept;
   // Appends the opcode of the database, unless the bytes before are of the same.
   void SelectDatabase(unsigned index, std::string& bytes);
   bool has_large() const noexcept { return !values_.empty() || !side_.empty(); }
@@ -145,6 +165,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool first_begun_ = false;                       // the first value is partly in the file
   SideText side_;          // comes after the first value, if that is begun, else before
   unsigned database_ = 0;  // that was selected last in the chunk, or in side_ if that has bytes
+  uint64_t idle_steps_ = 0;  // of the last key that came in its turn (snapshot/use_order.h)
   std::string problem_;    // "": nothing has failed
   bool cancelled_ = false;
 };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <new>
 #include <system_error>
+#include <utility>
 
 #include "base/log/log.h"
 #include "cache/keyspace/databases.h"
@@ -105,7 +106,7 @@ std::string Snapshots::SaveNow(Now now) {
     result.problem = "the system allows no more threads";
   }
   Tell(result);
-  return result.problem;
+  return std::move(result.problem);
 }
 
 void Snapshots::RefuseWritesIfUnsaved() noexcept {
@@ -200,35 +201,37 @@ void Snapshots::WarnOfFolder() {
 void Snapshots::LoadSoon(Now now) {
   const config::Settings& settings = server_.options.settings();
   if (settings.dbfilename.empty()) return;
-  const std::string path = Path();
-  if (!disk_.Exists(path)) return;
-  const std::string problem = loader_->Begin(path, {}, now);
+  const std::string problem = BeginLoad(/*needed=*/false, {}, now);
   if (!problem.empty()) {
     if (!settings.rdb_load_damaged) return Refuse(problem);
     if (server_.log != nullptr) server_.log->Warning("nothing is loaded: ", problem);
-    return;
   }
-  if (server_.log != nullptr)
-    server_.log->Notice("loading ", path, ", ", server_.stats.saves.load_file_bytes, " bytes");
-  if (settings.load_mode == config::LoadMode::kWait) server_.modes |= BitOf(Mode::kLoading);
+  if (loading() && settings.load_mode == config::LoadMode::kWait) server_.modes |= BitOf(Mode::kLoading);
+}
+
+std::string Snapshots::BeginLoad(bool needed, LoadTerms terms, Now now) {
+  try {
+    const std::string path = Path();
+    if (!needed && !disk_.Exists(path)) return {};
+    std::string problem = loader_->Begin(path, terms, now);
+    if (problem.empty() && server_.log != nullptr)
+      server_.log->Notice("loading ", path, ", ", server_.stats.saves.load_file_bytes, " bytes");
+    return problem;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::system_error&) {
+    return "the system allows no more threads";
+  }
 }
 
 std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
   if (server_.options.settings().dbfilename.empty()) return std::string(kNoName);
-  LoadResult result;
-  try {
-    std::string problem = loader_->Begin(Path(), terms, now);
-    if (!problem.empty()) return problem;
-    result = loader_->LoadNow();
-  } catch (const std::bad_alloc&) {
-    if (loading()) result = loader_->Stop();
-    result.problem = "out of memory";
-  } catch (const std::system_error&) {
-    return "the system allows no more threads";
-  }
+  std::string problem = BeginLoad(/*needed=*/true, terms, now);
+  if (!problem.empty()) return problem;
+  LoadResult result = loader_->LoadNow();
   Tell(result);
   if (!result.ending.empty()) PutAside(result);
-  return result.problem;
+  return std::move(result.problem);
 }
 
 void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
@@ -241,8 +244,12 @@ void Snapshots::EndLoad(const LoadResult& result) noexcept {
 }
 
 void Snapshots::PutAside(const LoadResult& result) noexcept {
-  const std::string path = Path();
-  const int error = disk_.Rename(path, path + std::string(result.ending));
+  int error = ENOMEM;
+  try {
+    const std::string path = Path();
+    error = disk_.Rename(path, path + std::string(result.ending));
+  } catch (const std::bad_alloc&) {  // it keeps its name
+  }
   if (server_.log == nullptr) return;
   if (error == 0)
     server_.log->Warning("the file's name ends with ", result.ending, " now");
@@ -274,8 +281,10 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
     log.Notice("the load has ended before the end of the file: maxmemory or maxkeys is reached");
   if (result.homeless != 0)
     log.Warning("left out ", result.homeless, " keys of databases that do not exist here");
-  if (result.skipped != 0)
-    log.Warning("skipped ", result.skipped, " keys with values of modules, or without members");
+  if (result.stale != 0) log.Notice("loaded ", result.stale, " stale values");
+  if (result.modules != 0) log.Warning("skipped ", result.modules, " keys with values of modules");
+  if (result.extras != 0) log.Warning("skipped ", result.extras, " records of modules");
+  if (result.empty != 0) log.Warning("skipped ", result.empty, " keys without members");
   if (result.groups != 0) log.Warning("left out ", result.groups, " consumer groups of streams");
   if (result.libraries != 0) log.Notice("loaded ", result.libraries, " libraries of functions");
   if (result.refused != 0)

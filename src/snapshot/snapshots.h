@@ -81,7 +81,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // Warns at the start if save points would save into a folder that this process may not write into.
   void WarnOfFolder();
   // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
-  // happens if there is no such file. Throws std::bad_alloc and std::system_error. REQUIRES: !loading().
+  // happens if there is no such file. REQUIRES: !loading().
   //
   // A file that cannot be loaded whole: with rdb-load-damaged yes the server goes on with what was loaded, and the file gets
   // another name (LoadResult::ending), so that no later save takes its place. With no, the file stays what it is, and the
@@ -99,6 +99,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
 
  private:
   std::string Path() const;
+  // Returns the reason for a failure, or "": also if there is no file and none is `needed`.
+  std::string BeginLoad(bool needed, LoadTerms terms, Now now);
+  // Gives the file a name with this ending. False: its name is what it was.
   // Refuses writes while the last save has failed, if the options say so (Mode::kUnsaved).
   void RefuseWritesIfUnsaved() noexcept;
   uint64_t NextWake() const noexcept override;

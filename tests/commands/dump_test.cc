@@ -163,10 +163,10 @@ TEST_CASE_METHOD(DumpTest, "RESTORE reads its arguments in Redis's order, and sa
 
 TEST_CASE_METHOD(DumpTest, "payloads of newer servers, and damaged ones, are refused") {
   const std::string value("\0\1v", 3);
-  for (const uint16_t version : {1, 6, 11, 12, 80}) {
+  for (const uint16_t version : {1, 6, 11, 12, 15, 80}) {
     CHECK(Run({"RESTORE", "k" + std::to_string(version), "0", Payload(value, version)}) == Ok());
   }
-  for (const uint16_t version : {13, 79, 81, 65535})
+  for (const uint16_t version : {16, 79, 81, 65535})
     CHECK(Run({"RESTORE", "new", "0", Payload(value, version)}) == kBadVersion);
   for (size_t at = 0; at < kText.size(); ++at) {
     std::string damaged = kText;

@@ -6,8 +6,9 @@
 
 namespace {
 
-size_t left_until_failure = 0;  // 0: none fails
-bool failed = false;
+// Of the thread: those that read and write files have their own.
+thread_local size_t left_until_failure = 0;  // 0: none fails
+thread_local bool failed = false;
 
 bool FailsNow() noexcept {
   if (left_until_failure == 0 || --left_until_failure != 0) return false;

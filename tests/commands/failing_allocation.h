@@ -1,4 +1,4 @@
-// Makes one allocation of this program fail: the nth from now on, whether it is operator new's, malloc's and
+// Makes one allocation of this thread fail: the nth from now on, whether it is operator new's, malloc's and
 // its kin's, or one of the heap of entries. The linker sends them all through here (tests/CMakeLists.txt).
 #pragma once
 

@@ -30,6 +30,7 @@ constexpr uint8_t kIsRecipe = 1;
 constexpr uint8_t kIsValkey = 2;
 constexpr uint8_t kFewElements = 4;
 constexpr uint8_t kSmallLimits = 8;
+constexpr uint8_t kTtls = 16;
 
 struct World {
   SteppedClock clock;
@@ -66,7 +67,11 @@ class Reading {
     Outcome outcome;
     ValueIn reader(LimitsFor(flags_));
     const auto type = static_cast<uint8_t>(bytes[0]);
-    if (!reader.Begin(type, (flags_ & kIsValkey) != 0, world_.databases.At(0).home(), now())) return outcome;
+    if (!reader.Begin(type, {.home = world_.databases.At(0).home(),
+                             .now = now(),
+                             .valkey = (flags_ & kIsValkey) != 0,
+                             .ttls = (flags_ & kTtls) != 0}))
+      return outcome;
     In in;
     size_t begin = 1;
     size_t end = std::min(bytes.size(), begin + piece);

@@ -47,6 +47,7 @@ class Oracle {
   static constexpr const char* kProgram = "redis-server";
   // A newer one, for what the first lacks; not on every machine.
   static constexpr const char* kNewerProgram = "redis-server-8";
+  static constexpr const char* kValkey = "valkey-server";
 
   // Throws std::runtime_error if the program is missing or does not start.
   explicit Oracle(const std::vector<std::string>& options = {}, const std::string& program = kProgram);

@@ -146,6 +146,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
   }
   Entry* entry = NewEntry(key, shape, expiry);
   owners_.Grow(existing, 0 - EntryMemory::BytesOf(existing));
+  if (existing.Has(EntryFlag::kTimedMembers)) lifetimes_.deadlines().Unfile(existing);
   memory_.DropValue(existing);
   Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());
@@ -240,6 +241,37 @@ Entry* Keyspace::Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichV
   parts_.quotas.moved().Add(entry->owner());
   Tell(ChangeReason::kCreated, events::kLoaded, key.text, entry);
   return entry;
+}
+
+bool Keyspace::AdoptStale(const Key& key, StringValue&& text, const Adoption& as, Now now) {
+  TagHold tags;
+  if (!as.tags.empty()) tags = tags_.Hold(as.tags);
+  Entry::Shape shape = ShapeFor(key, text.stored_bytes(), as.expiry);
+  shape.extra = {.times = true, .tags = tags.size()};
+  const uint8_t owner = owners_.ForNew(key.text);
+  Entry* const entry = NewEntry(key, shape, as.expiry);
+  entry->set_owner(owner);
+  entry->set_encoding(text.encoding());
+  text.StoreTo(entry->stored_data());
+  entry->times().terms = as.terms;
+  if (!tags.empty()) tags_.Link(*entry, std::move(tags));
+  if (stale_.Keep(key.hash, *entry, now)) return true;
+  memory_.DeleteStale(*entry);
+  return false;
+}
+
+void Keyspace::SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept {
+  assert(!marks_.Has(entry));
+  entry.set_stamp(stamp);
+  if (!parts_.moves_on_access()) return;
+  owners_.Of(entry).MoveByUse(entry, now.mono_ms);
+  parts_.quotas.moved().Add(entry.owner());
+}
+
+void Keyspace::MoveToColdest(Entry& entry) noexcept {
+  TellBefore(entry);
+  owners_.Of(entry).MoveToColdest(entry);
+  parts_.quotas.moved().Add(entry.owner());
 }
 
 Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
@@ -421,6 +453,7 @@ bool Keyspace::Validate() const {
   size_t filed = 0;
   size_t wall = 0;
   size_t with_timed_members = 0;
+  size_t with_timed_fields = 0;
   size_t with_two_times = 0;
   bool sound = true;
   size_t links = 0;
@@ -432,6 +465,7 @@ bool Keyspace::Validate() const {
     const Expiry own = OwnTimeOf(entry);
     const bool timed_members = entry.encoding() == Encoding::kRich && own.kind != Expiry::Kind::kNever;
     with_timed_members += timed_members;
+    with_timed_fields += timed_members && entry.rich()->type == ValueType::kHash;
     with_two_times += Deadlines::Filed(entry) && entry.has_two_times();
     sound = sound && table_.Find(entry.key(), parts_.hasher(entry.key())) == ref &&
             deadlines.ValidateEntry(entry, own) && entry.Has(EntryFlag::kTimedMembers) == timed_members;
@@ -441,7 +475,7 @@ bool Keyspace::Validate() const {
   return sound && ValidateStale(&links) && tags_.Validate(links) &&
          owners_.CountOf(kLasting) + owners_.CountOf(kExpiring) == size() && filed == deadlines.size() &&
          wall == deadlines.on_wall_clock() && with_timed_members == deadlines.with_timed_members() &&
-         with_two_times == deadlines.with_two_times();
+         with_timed_fields == deadlines.with_timed_fields() && with_two_times == deadlines.with_two_times();
 }
 
 bool Keyspace::ValidateQuota(const Quota& quota) const {

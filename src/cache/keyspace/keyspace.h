@@ -151,6 +151,15 @@ class Keyspace {
   // REQUIRES: the key does not exist.
   Entry* Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich, const Adoption& as,
                Now now);
+  // Keeps a saved value of a key that has expired as stale, until the window of `as` has passed: `as.expiry` is over. Returns
+  // false if the window has passed, too, or there is no memory for the store. Throws as Adopt.
+  // REQUIRES: the key does not exist, and has no stale value.
+  bool AdoptStale(const Key& key, StringValue&& text, const Adoption& as, Now now);
+  // Gives an entry another time of last use, and the place in its list that the time demands, if the list is in the order of
+  // use: see Quota::MoveByUse. REQUIRES: the entry was just put.
+  void SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept;
+  // Moves an adopted entry to the cold end of its list, behind those that were adopted later.
+  void MoveToColdest(Entry& entry) noexcept;
   // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the key's entry;
   // its access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);

@@ -100,6 +100,19 @@ class LruList {
     ++size_;
   }
 
+  // Moves `entry` to the place just colder than `hotter`.
+  // REQUIRES: both are in this list, and they are not the same.
+  void MoveBehind(Ref entry, Ref hotter) noexcept {
+    assert(!(entry == hotter) && Linked(hotter));
+    Remove(entry);
+    const Ref colder = hooks_.Colder(hotter);
+    hooks_.SetHotter(entry, hotter);
+    hooks_.SetColder(entry, colder);
+    hooks_.SetColder(hotter, entry);
+    (colder == Hooks::kNull) ? SetColdest(entry) : hooks_.SetHotter(colder, entry);
+    ++size_;
+  }
+
   // As MoveToHottest, while there may be a walk.
   void MoveWalked(Ref entry) noexcept {
     if (entry == walker_) walker_ = hooks_.Colder(entry);

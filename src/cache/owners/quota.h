@@ -111,6 +111,11 @@ class Quota {
     entry.set_young(false);
   }
 
+  // Moves the entry to its place by the time of its last use, in a list that is in this order. Looks at no more than kLooks
+  // entries from each end: an entry that belongs deeper comes to where the search from the nearer end has stopped.
+  void MoveByUse(Entry& entry, uint64_t now_mono_ms) noexcept;
+  static constexpr size_t kLooks = 256;
+
   // ---- a walk from the hottest entry to the coldest (cache/snapshot_walk.h). Between StartWalk and EndWalk, accesses move
   // entries by MoveWalked.
   void MoveWalked(Entry& entry) noexcept { LineOf(entry).MoveWalked(base_.RefOf(&entry)); }

@@ -1,6 +1,13 @@
 #include "cache/time/deadlines.h"
 
+#include "cache/entry/rich_value.h"
+
 namespace mayfly {
+namespace {
+
+size_t OneIfHash(const Entry& entry) noexcept { return entry.rich()->type == ValueType::kHash ? 1 : 0; }
+
+}  // namespace
 
 Deadlines::Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept
     : base_(base),
@@ -35,6 +42,7 @@ void Deadlines::UnfileSeldom(Entry& entry) noexcept {
   if (!entry.Has(EntryFlag::kTimedMembers)) return;
   entry.Clear(EntryFlag::kTimedMembers);
   --with_timed_members_;
+  with_timed_fields_ -= OneIfHash(entry);
 }
 
 void Deadlines::FileExtra(Entry& entry) noexcept {
@@ -88,6 +96,7 @@ void Deadlines::SetTimes(Entry& entry, Expiry deadline, Expiry own, Now now) noe
   if (own.kind != Expiry::Kind::kNever && entry.encoding() == Encoding::kRich) {
     entry.Set(EntryFlag::kTimedMembers);
     ++with_timed_members_;
+    with_timed_fields_ += OneIfHash(entry);
   }
   wake.kind == Expiry::Kind::kWall ? entry.Set(EntryFlag::kWallDeadline)
                                    : entry.Clear(EntryFlag::kWallDeadline);

@@ -52,11 +52,14 @@ class Deadlines {
   size_t size() const noexcept { return mono_.size() + wall_.size(); }
   // Number of entries with a deadline of a member, from SetTimes until Unfile.
   size_t with_timed_members() const noexcept { return with_timed_members_; }
+  // As with_timed_members, hashes alone.
+  size_t with_timed_fields() const noexcept { return with_timed_fields_; }
 
   // Files the entry by its times.
   // REQUIRES: the entry has a deadline or a wake, and is not filed.
   void File(Entry& entry, Now now) noexcept;
   // No effect if the entry is not filed: Advance has just returned the entry, or the entry has no time.
+  // REQUIRES: a rich value of the entry is still there.
   void Unfile(Entry& entry) noexcept;
   static bool Filed(const Entry& entry) noexcept { return entry.timed() && entry.filed() != wheel::kUnfiled; }
   // Gives a filed entry another deadline, no own time, and no terms (EntryTerms).
@@ -183,6 +186,7 @@ class Deadlines {
   uint32_t steps_ = 1;  // of the wall clock
   int64_t wall_minus_mono_ms_;
   size_t with_timed_members_ = 0;
+  size_t with_timed_fields_ = 0;
   size_t with_two_times_ = 0;
   uint8_t id_;
   bool wall_first_ = false;  // the wheel that Advance empties first; changes with each call

@@ -68,7 +68,20 @@ void EventLog::OnChange(const Change& change) {
     const bool is_text = entry.encoding() != Encoding::kInteger;
     value = is_text ? entry.text() : std::string_view(digits, FormatInteger(entry.integer(), digits));
   }
-  ring_.Append(KindOf(change), TimeOf(change, *now_), change.database, change.key, value);
+  Append(KindOf(change), TimeOf(change, *now_), change.database, change.key, value);
+}
+
+void EventLog::NoteExpired(unsigned database, std::string_view key, int64_t deadline_unix_ms,
+                           std::optional<std::string_view> value) noexcept {
+  if (!on()) return;
+  if (value_bytes_ == 0 || (value && value->size() > value_bytes_)) value.reset();
+  Append(EventKind::kExpired, deadline_unix_ms, database, key, value);
+}
+
+void EventLog::Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
+                      std::optional<std::string_view> value) noexcept {
+  heard_ = true;
+  ring_.Append(kind, wall_ms, database, key, value);
   if (parking_.AnyEventReader()) [[unlikely]]
     parking_.WakeEventReaders();
 }

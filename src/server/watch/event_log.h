@@ -11,12 +11,14 @@
 // has a separate wheel for each kind). A key found expired by a command is logged at once, before other due keys.
 //
 // Numbers begin with the microseconds of Unix time when the log is turned on, and rise by one. All numbers are thus above
-// all numbers of an earlier run, unless the wall clock was set back in between, and a reader sees a gap.
+// all numbers of an earlier run, unless the wall clock was set back in between, and a reader sees a gap. A snapshot file has
+// the next number and the newest records (snapshot/event_fields.h).
 //
 // ParkingLot has the clients that wait for events; the first event wakes these clients. Loop thread only.
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "base/time/clock.h"
@@ -49,9 +51,24 @@ class EventLog final : public ChangeListener {
 
   void OnChange(const Change& change) override;
 
+  // ---- for snapshots
+  //
+  // A key of a snapshot file has expired while no server had it. `value` is kept if its size allows.
+  void NoteExpired(unsigned database, std::string_view key, int64_t deadline_unix_ms,
+                   std::optional<std::string_view> value) noexcept;
+  // Events get numbers from `next` on, if these are higher: as an earlier run had numbers below `next`.
+  void SkipTo(uint64_t next) noexcept { ring_.SkipTo(next); }
+  // Returns true if the log is on, and has had no event in this run: then records of an earlier run may come first.
+  bool MayRestore() const noexcept { return on() && !heard_; }
+  // REQUIRES: MayRestore(); see EventRing::Restore.
+  void Restore(const EventRecord& record) noexcept { ring_.Restore(record); }
+
  private:
   // Freeing a segment takes about as long as freeing this many entries.
   static constexpr size_t kEntriesPerSegment = 16;
+
+  void Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
+              std::optional<std::string_view> value) noexcept;
 
   ChangeHub& changes_;
   ParkingLot& parking_;
@@ -59,6 +76,7 @@ class EventLog final : public ChangeListener {
   const Now* now_ = nullptr;
   EventRing ring_;
   uint64_t value_bytes_ = 0;
+  bool heard_ = false;  // of an event
 };
 
 }  // namespace mayfly

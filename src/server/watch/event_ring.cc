@@ -112,6 +112,13 @@ void EventRing::Append(EventKind kind, int64_t wall_ms, unsigned database, std::
   ++records_;
 }
 
+void EventRing::Restore(const EventRecord& record) noexcept {
+  const uint64_t next = next_;
+  next_ = record.number;
+  Append(record.kind, record.wall_ms, record.database, record.key, record.value);
+  SkipTo(next);
+}
+
 EventRing::Segment* EventRing::RoomFor(size_t record, int64_t wall_ms) noexcept {
   if (!segments_.empty() && segments_.back()->room - segments_.back()->end >= record) return segments_.back();
   if (!segments_.empty() && segments_.back()->records == 0) DoomOldest();  // the only segment: see LetGo
@@ -166,6 +173,15 @@ uint64_t EventRing::first_number() const noexcept {
     first = record.number;
     return false;
   });
+  return first;
+}
+
+uint64_t EventRing::FirstWithin(uint64_t bytes) const noexcept {
+  uint64_t first = next_;
+  for (size_t i = segments_.size(); i-- != 0 && segments_[i]->end <= bytes;) {
+    bytes -= segments_[i]->end;
+    first = segments_[i]->begin.number;
+  }
   return first;
 }
 

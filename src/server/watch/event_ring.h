@@ -73,6 +73,10 @@ class EventRing {
   void Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
               std::optional<std::string_view> value) noexcept;
 
+  // Adds a record of an earlier run, with its number; the next number does not fall. REQUIRES: limit() is not 0, and the number
+  // is above those of all records.
+  void Restore(const EventRecord& record) noexcept;
+
   // Calls fn(const EventRecord&) -> bool for each record with a number of at least `from`, in order, until fn returns false.
   // O(log n) to find the first record.
   template <typename Fn>
@@ -97,6 +101,8 @@ class EventRing {
   uint64_t first_number() const noexcept;
   uint64_t next_number() const noexcept { return next_; }
   size_t size() const noexcept { return records_; }
+  // The lowest number from which on all records together take no more than `bytes`, in whole segments.
+  uint64_t FirstWithin(uint64_t bytes) const noexcept;
   // The number of records dropped without LetGo, and of events without room or memory.
   uint64_t dropped() const noexcept { return dropped_; }
   // The bytes of all segments, including dropped segments that are not freed yet.

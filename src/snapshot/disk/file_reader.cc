@@ -18,8 +18,13 @@ FileReader::FileReader(Disk& disk, std::string path, std::function<void()> wake,
     end_ = true;
     return;
   }
-  for (std::string& chunk : chunks_) chunk.resize(kChunkBytes);
-  thread_ = std::thread([this] { Work(); });
+  try {
+    for (std::string& chunk : chunks_) chunk.resize(kChunkBytes);
+    thread_ = std::thread([this] { Work(); });
+  } catch (...) {
+    static_cast<void>(disk_.Close(file_));
+    throw;
+  }
 }
 
 FileReader::~FileReader() {

@@ -29,6 +29,9 @@ inline constexpr unsigned kOldest = 6;    // what Redis 2.8 reads; SmallestVersi
 inline constexpr unsigned kRedis70 = 10;  // listpacks, functions
 inline constexpr unsigned kRedis72 = 11;  // and Valkey up to 8.1
 inline constexpr unsigned kRedis74 = 12;  // fields with deadlines; Redis up to 8.4
+inline constexpr unsigned kRedis86 = 13;  // streams with idempotent producers, metadata of keys
+inline constexpr unsigned kRedis88 = 14;  // streams with entries given back (XNACK), arrays
+inline constexpr unsigned kNewest = 15;   // the last one of Redis whose new types are known by name (8.10)
 inline constexpr unsigned kValkey9 = 80;  // 12 to 79 are Redis's alone
 
 }  // namespace version
@@ -64,12 +67,18 @@ inline constexpr uint8_t kHashTtlPackOld = 23;  // of a pre-release of Redis 7.4
 inline constexpr uint8_t kHashTtl = 24;  // smallest deadline, count, {deadline, field, value}; version 12
 inline constexpr uint8_t kHashTtlPack =
     25;  // smallest deadline, listpack of {field, value, deadline}; version 12
+inline constexpr uint8_t kStream4 = 26;  // kStream3, then idempotent producers; version 13
+inline constexpr uint8_t kStream5 = 27;  // and the IDs that the consumers of a group gave back; version 14
 
 }  // namespace type
 
 // Records that are no keys, or come before a key and tell of it.
 namespace opcode {
 
+// Two meanings. Redis from version 13 on: a length, the number of classes, and for each 4 bytes with its ID and parts of
+// module_part up to kEnd; it tells of the next key. Valkey 9: a string, the job of a slot's import, a length, and that many
+// pairs of lengths.
+inline constexpr uint8_t kKeyMetaOrImport = 243;
 inline constexpr uint8_t kSlotInfo = 244;     // three lengths: slot, and sizes of its tables; may be ignored
 inline constexpr uint8_t kFunction = 245;     // a string, the source of a library; version 10
 inline constexpr uint8_t kFunctionOld = 246;  // of a pre-release of Redis 7.0
@@ -126,7 +135,7 @@ inline constexpr uint64_t kPacked = 2;  // the string is a listpack
 
 }  // namespace quicklist_node
 
-// The parts of a module's value and of opcode::kModuleAux, lengths. So readers can skip what an unknown module wrote.
+// The parts of a module's value, of opcode::kModuleAux and of a key's metadata, lengths. So readers can skip what an unknown module wrote.
 namespace module_part {
 
 inline constexpr uint64_t kEnd = 0;
@@ -181,6 +190,11 @@ constexpr unsigned SmallestVersion(uint8_t code) noexcept {
     case type::kHashTtlPack:
     case opcode::kSlotInfo:
       return version::kRedis74;
+    case type::kStream4:
+    case opcode::kKeyMetaOrImport:
+      return version::kRedis86;
+    case type::kStream5:
+      return version::kRedis88;
     default:
       return 0;
   }

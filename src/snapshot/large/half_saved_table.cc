@@ -29,7 +29,6 @@ HalfSavedTable::HalfSavedTable(SaveHome& home, unsigned database, std::string_vi
       members_(table.members),
       table_(table),
       two_passes_(type != ValueType::kHash && table.nearest_ms != 0),
-      stage_(two_passes_ ? Stage::kDeadlines : Stage::kHead),
       deadlines_(&home.buffered_bytes) {
   const bool timed_hash = type == ValueType::kHash && table.nearest_ms != 0;
   rdb::Out out(head_, home.compression);
@@ -63,27 +62,32 @@ bool HalfSavedTable::Walk(unsigned passes, Fn&& fn) {
 bool HalfSavedTable::Some(std::string& out) {
   assert(!given_up_);
   switch (stage_) {
+    case Stage::kHead:
+      out += head_;
+      head_ = {};
+      stage_ = Stage::kMembers;
+      return false;
+    case Stage::kMembers: {
+      if (!buffer_.empty()) return buffer_.MoveSome(out), false;
+      const unsigned passes = two_passes_ ? 2 : 1;
+      if (!Walk(passes, [&](const Member& member) { WriteMember(member, out); })) return false;
+      cursor_ = 0;
+      if (two_passes_) return stage_ = Stage::kDeadlines, false;
+      Detach();
+      return true;
+    }
     case Stage::kDeadlines: {
+      if (!deadlines_.empty()) return deadlines_.MoveSome(out), false;
       MemberTermsOut terms(out);
-      const bool all = Walk(2, [&](const Member& member) {
+      const bool all = Walk(1, [&](const Member& member) {
         uint64_t ms = 0;
         if (IsLive(member, ms) && ms != 0) terms.Write(member.name(), UnixMs(ms));
       });
       terms.End();
-      if (all) stage_ = Stage::kHead;
-      return false;
+      if (!all) return false;
+      Detach();
+      return true;
     }
-    case Stage::kHead:
-      if (!deadlines_.empty()) return deadlines_.MoveSome(out), false;
-      out += head_;
-      head_ = {};
-      cursor_ = 0;
-      stage_ = Stage::kMembers;
-      return false;
-    case Stage::kMembers:
-      if (!buffer_.empty()) return buffer_.MoveSome(out), false;
-      if (members_ != nullptr && Walk(1, [&](const Member& member) { WriteMember(member, out); })) Detach();
-      return members_ == nullptr && buffer_.empty();
   }
   return true;
 }
@@ -117,14 +121,15 @@ void HalfSavedTable::BeforeMember(const Member& member, unsigned passes) noexcep
   Aside([&] {
     uint64_t ms = 0;
     if (!IsLive(member, ms)) return;
-    if (passes == 2 && ms != 0) {
+    if (two_passes_ && ms != 0) {
       deadlines_.Append([&](std::string& bytes) {
         MemberTermsOut terms(bytes);
         terms.Write(member.name(), UnixMs(ms));
         terms.End();
       });
     }
-    buffer_.Append([&](std::string& bytes) { WriteMember(member, bytes); });
+    if (passes == (two_passes_ ? 2U : 1U))
+      buffer_.Append([&](std::string& bytes) { WriteMember(member, bytes); });
   });
 }
 

@@ -3,8 +3,8 @@
 // Members are written in the order of the table. A member that changes earlier is written into the buffer first. So the
 // number of members in the file is known from the beginning, and the members come in any order.
 //
-// Deadlines of the members of sets and sorted sets must be in the file before the key (snapshot/values/member_terms.h). If
-// there are any, the walk has two passes: the first writes deadlines, the second members.
+// Deadlines of the members of sets and sorted sets come after the value (snapshot/values/member_terms.h). If there are any, the
+// walk has two passes: the first writes members, the second deadlines.
 #pragma once
 
 #include <memory>
@@ -29,7 +29,7 @@ class HalfSavedTable final : public HalfSaved, private MemberWatch {
   bool Unwind(size_t budget) noexcept override;
 
  private:
-  enum class Stage : uint8_t { kDeadlines, kHead, kMembers };
+  enum class Stage : uint8_t { kHead, kMembers, kDeadlines };
 
   void BeforeMember(const Member& member, unsigned passes) noexcept override;
   void OnGone() noexcept override { members_ = nullptr; }
@@ -49,10 +49,10 @@ class HalfSavedTable final : public HalfSaved, private MemberWatch {
   Members* members_;  // null: nothing is left to read
   const MemberTable table_;
   const bool two_passes_;
-  Stage stage_;
+  Stage stage_ = Stage::kHead;
   bool given_up_ = false;
   uint64_t cursor_ = 0;
-  SideText deadlines_;  // goes before head_
+  SideText deadlines_;  // goes after the members
 };
 
 }  // namespace mayfly

@@ -43,7 +43,9 @@ bool HashIn::Set(std::string_view field, std::string_view value, uint64_t deadli
   HashValue::Progress progress;
   value_->Set(pair, terms_.limits.hash, terms_.home, false, progress);
   if (progress.added == 0) return false;
-  if (deadline_ms != 0) value_->SetDeadline(field, deadline, terms_.now);
+  if (deadline_ms == 0) return true;
+  const Expiry::Kind clock = terms_.ttls ? Expiry::Kind::kRelative : Expiry::Kind::kWall;
+  value_->SetDeadline(field, {clock, deadline.On(clock, terms_.now)}, terms_.now);
   return true;
 }
 

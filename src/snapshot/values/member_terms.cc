@@ -66,8 +66,8 @@ void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes) {
 }
 
 bool MemberTermsIn::GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget) {
-  for (; !records_.empty() && budget != 0; --budget) {
-    rdb::In in(std::string_view(records_.front()).substr(at_));
+  for (; !done() && budget != 0; --budget) {
+    rdb::In in(std::string_view(record_).substr(at_));
     std::string_view member;
     int64_t unix_ms = 0;
     if (in.String(member) != rdb::ReadStatus::kOk || in.Millis(unix_ms) != rdb::ReadStatus::kOk) return false;
@@ -79,9 +79,6 @@ bool MemberTermsIn::GiveSome(RichValue& value, bool wall, MemberHome home, Now n
     else
       Give(static_cast<SortedSetValue&>(value), member, deadline, home, now);
     at_ += in.at();
-    if (at_ != records_.front().size()) continue;
-    records_.pop_front();
-    at_ = 0;
   }
   return true;
 }

@@ -1,14 +1,14 @@
 // Deadlines of the members of a set or a sorted set, for a snapshot file, whose format has no place for them. They ride in AUX
-// fields before the key, which Redis and Valkey skip:
+// fields after the value, which Redis and Valkey skip:
 //
-//   AUX "t" <member, deadline> <member, deadline> ...     each a string, and Unix ms in 8 bytes
+//   type | key | value | AUX "t" <member, deadline> <member, deadline> ...     each a string, and Unix ms in 8 bytes
 //
-// A value with many deadlines has several such fields. A hash needs none: type::kHashTtl has its deadlines.
+// A value with many deadlines has several such fields. They come after the value, so that a load keeps one of them at most. A
+// hash needs none: type::kHashTtl has its deadlines.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <string>
 #include <string_view>
 
@@ -41,22 +41,20 @@ class MemberTermsOut {
 // Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. Throws std::bad_alloc.
 void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes);
 
-// Reads the deadlines of the fields of one value, and gives them to the members of a set or a sorted set, in slices.
+// Gives the deadlines of a field to the members of a set or a sorted set, in slices.
 class MemberTermsIn {
  public:
-  // Takes the next field.
-  void Add(std::string_view record) { records_.emplace_back(record); }
-  bool empty() const noexcept { return records_.empty(); }
-  // Takes no more of the fields.
-  void Clear() noexcept { records_.clear(), at_ = 0; }
+  // Takes a field. REQUIRES: done().
+  void Begin(std::string_view record) { record_ = record, at_ = 0; }
+  bool done() const noexcept { return at_ == record_.size(); }
   // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
   // TTLs. Members whose deadlines are over go; names that the value does not have are passed over. Returns false if these are no
   // deadlines. Throws std::bad_alloc. REQUIRES: the value is a set or a sorted set.
   bool GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget);
 
  private:
-  std::deque<std::string> records_;
-  size_t at_ = 0;  // in the first record
+  std::string record_;
+  size_t at_ = 0;
 };
 
 }  // namespace mayfly

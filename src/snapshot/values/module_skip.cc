@@ -3,18 +3,20 @@
 #include "snapshot/format/types.h"
 
 namespace mayfly::rdb {
+namespace {
+
+constexpr uint64_t kClassBytes = 4;  // of metadata
+
+}  // namespace
 
 ReadStatus ModuleSkip::Part(In& in) {
   uint64_t number = 0;
   const ReadStatus status = in.Length(number);
   if (status != ReadStatus::kOk) return status;
-  if (!has_name_) {
-    has_name_ = true;
-    return status;
-  }
   switch (number) {
     case module_part::kEnd:
-      ended_ = true;
+      inside_ = false;
+      --blocks_;
       return status;
     case module_part::kSigned:
     case module_part::kUnsigned:
@@ -30,10 +32,23 @@ ReadStatus ModuleSkip::Part(In& in) {
   }
 }
 
+ReadStatus ModuleSkip::Step(In& in) {
+  if (kind_ == Kind::kMetadata && !counted_) {
+    const ReadStatus status = in.Length(blocks_);
+    counted_ = status == ReadStatus::kOk;
+    return status;
+  }
+  if (inside_) return Part(in);
+  uint64_t id = 0;
+  const ReadStatus status = kind_ == Kind::kMetadata ? in.Skip(kClassBytes) : in.Length(id);
+  inside_ = status == ReadStatus::kOk;
+  return status;
+}
+
 ValueStatus ModuleSkip::Some(In& in, size_t& budget) {
-  while (!ended_) {
+  while (blocks_ != 0) {
     if (budget == 0) return ValueStatus::kSpent;
-    if (const ReadStatus status = ReadWhole(in, [&] { return Part(in); }); status != ReadStatus::kOk)
+    if (const ReadStatus status = ReadWhole(in, [&] { return Step(in); }); status != ReadStatus::kOk)
       return NotOk(status);
     Spend(budget, 1);
   }

@@ -1,4 +1,4 @@
-// Reads the value of a module, type 7, and keeps nothing of it: the value consists of parts that say their own sizes.
+// Reads what modules have written and keeps nothing of it: it consists of parts that say their own sizes.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,25 @@ namespace mayfly::rdb {
 
 class ModuleSkip {
  public:
+  enum class Kind : uint8_t {
+    kValue,     // type 7, or opcode 247: the module's ID, then parts
+    kMetadata,  // opcode 243: the number of classes, and for each 4 bytes and parts
+  };
+
+  ModuleSkip() noexcept = default;
+  explicit ModuleSkip(Kind kind) noexcept : kind_(kind) {}
+
   // Skips parts until the end, as the readers of values do. Never returns kEmpty or kExpired. Throws std::bad_alloc.
   ValueStatus Some(In& in, size_t& budget);
 
  private:
+  ReadStatus Step(In& in);
   ReadStatus Part(In& in);
 
-  bool has_name_ = false;  // the module's ID is read
-  bool ended_ = false;
+  Kind kind_ = Kind::kValue;
+  bool counted_ = false;  // blocks_ is read
+  bool inside_ = false;   // the head of a block is read: parts follow
+  uint64_t blocks_ = 1;   // that are not at their end
 };
 
 }  // namespace mayfly::rdb

@@ -46,6 +46,7 @@ struct ReadingTerms {
   MemberHome home;  // of the members of a large value
   Now now;          // fields with a deadline before are dropped
   bool valkey;      // the input is Valkey's, where type 22 has another meaning
+  bool ttls;        // deadlines of fields are TTLs; else they are promises in Unix time
 };
 
 // Continues a sequence of primitives after the ones before have succeeded:

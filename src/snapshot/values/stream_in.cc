@@ -17,7 +17,8 @@ ReadStatus ReadId(In& in, StreamId& id) {
 }  // namespace
 
 bool StreamIn::Knows(uint8_t type) noexcept {
-  return type == type::kStream || type == type::kStream2 || type == type::kStream3;
+  return type == type::kStream || type == type::kStream2 || type == type::kStream3 ||
+         type == type::kStream4 || type == type::kStream5;
 }
 
 ReadStatus StreamIn::Node(In& in, size_t& budget) {
@@ -83,7 +84,7 @@ ReadStatus StreamIn::SkipGroupHead(In& in) const {
 // A consumer has the time when it was seen, and since Redis 7.2 the time when it was active.
 ReadStatus StreamIn::SkipConsumerHead(In& in) const {
   ReadStatus status = in.SkipString();
-  Then(status, [&] { return in.Skip(type_ == type::kStream3 ? 2 * kTimeBytes : kTimeBytes); });
+  Then(status, [&] { return in.Skip(type_ >= type::kStream3 ? 2 * kTimeBytes : kTimeBytes); });
   return status;
 }
 
@@ -99,13 +100,47 @@ ReadStatus StreamIn::SkipElement(In& in) const {
       Then(status, [&] { return in.Length(deliveries); });
       return status;
     }
+    case Part::kProducers:
+      return in.SkipString();
+    case Part::kProducerIds: {
+      StreamId entry;
+      ReadStatus status = in.SkipString();
+      Then(status, [&] { return ReadId(in, entry); });
+      return status;
+    }
     default:
       return in.Skip(kStreamIdBytes);
   }
 }
 
+// The sequence of groups goes on after the last part of a group, that of consumers after the pending entries of a consumer,
+// and that of producers after the IDs of a producer.
+StreamIn::Part StreamIn::AfterPart() const noexcept {
+  switch (part_) {
+    case Part::kGroups:
+      return type_ >= type::kStream4 ? Part::kProducerRules : Part::kEnd;
+    case Part::kPending:
+    case Part::kConsumerPending:
+      return Part::kConsumers;
+    case Part::kConsumers:
+      return type_ >= type::kStream5 ? Part::kGivenBack : Part::kGroups;
+    case Part::kGivenBack:
+      return Part::kGroups;
+    case Part::kProducerIds:
+      return Part::kProducers;
+    default:
+      return Part::kProducerTotals;
+  }
+}
+
 ReadStatus StreamIn::Step(In& in) {
   if (part_ == Part::kTotals) return ReadWhole(in, [&] { return Totals(in); });
+  if (part_ == Part::kProducerRules || part_ == Part::kProducerTotals) {
+    StreamId pair;  // as long as an ID: two lengths
+    const ReadStatus status = ReadWhole(in, [&] { return ReadId(in, pair); });
+    if (status == ReadStatus::kOk) part_ = part_ == Part::kProducerRules ? Part::kProducers : Part::kEnd;
+    return status;
+  }
   Sequence& sequence = SequenceOf(part_);
   if (!sequence.open) {
     const ReadStatus status = in.Length(sequence.left);
@@ -114,12 +149,8 @@ ReadStatus StreamIn::Step(In& in) {
   }
   if (sequence.left == 0) {
     sequence.open = false;
-    // What comes after the end of each part's sequence. The sequence of groups goes on after the consumers of a group, and
-    // that of consumers after the pending entries of a consumer.
-    constexpr std::array kAfter{Part::kTotals,    Part::kGroups, Part::kEnd,
-                                Part::kConsumers, Part::kGroups, Part::kConsumers};
     if (part_ == Part::kConsumers) ++dropped_groups_;
-    part_ = kAfter[static_cast<size_t>(part_)];
+    part_ = AfterPart();
     return ReadStatus::kOk;
   }
   const ReadStatus status = ReadWhole(in, [&] { return SkipElement(in); });
@@ -127,6 +158,7 @@ ReadStatus StreamIn::Step(In& in) {
   --sequence.left;
   if (part_ == Part::kGroups) part_ = Part::kPending;
   if (part_ == Part::kConsumers) part_ = Part::kConsumerPending;
+  if (part_ == Part::kProducers) part_ = Part::kProducerIds;
   return status;
 }
 

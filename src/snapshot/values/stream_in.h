@@ -1,5 +1,11 @@
-// Reads streams of the RDB format: types 15, 19 and 21 (stream_out.h draws them). Entries that are marked as deleted are
-// dropped. Consumer groups are read and dropped, but counted. See reading.h.
+// Reads streams of the RDB format: types 15, 19, 21, 26 and 27 (stream_out.h draws the older ones). Entries that are
+// marked as deleted are dropped. Consumer groups are read and dropped, but counted. Idempotent producers are dropped. See
+// reading.h.
+//
+//   after the groups, types 26 and 27:
+//     duration | most IDs | number of producers | { name | number of IDs | { ID, a string | entry, two lengths } }
+//     | IDs added | duplicates
+//   after the consumers of a group, type 27:  number of IDs | { 16 bytes }
 //
 // Damage is: IDs that do not ascend, entries after the stream's last ID, a wrong number of entries, and a listpack whose items
 // do not follow the layout.
@@ -29,8 +35,21 @@ class StreamIn {
 
  private:
   // A part of the input. After the totals come the groups. A group has a head, pending entries and consumers; a consumer has a
-  // head and pending entries.
-  enum class Part : uint8_t { kNodes, kTotals, kGroups, kPending, kConsumers, kConsumerPending, kEnd };
+  // head and pending entries. A producer has a head and IDs.
+  enum class Part : uint8_t {
+    kNodes,
+    kTotals,
+    kGroups,
+    kPending,
+    kConsumers,
+    kConsumerPending,
+    kGivenBack,
+    kProducerRules,
+    kProducers,
+    kProducerIds,
+    kProducerTotals,
+    kEnd
+  };
 
   // A count from the input, and what is left of it.
   struct Sequence {
@@ -40,6 +59,8 @@ class StreamIn {
 
   ReadStatus Node(In& in, size_t& budget);
   ReadStatus Totals(In& in);
+  // What comes after the last element of part_.
+  Part AfterPart() const noexcept;
   // Reads the next element of part_, or goes to another part.
   ReadStatus Step(In& in);
   ReadStatus SkipElement(In& in) const;

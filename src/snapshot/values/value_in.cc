@@ -32,8 +32,12 @@ ValueStatus ValueIn::Text::Some(In& in, size_t& budget, uint64_t following) {
   return filled == block.size() ? ValueStatus::kDone : ValueStatus::kMore;
 }
 
-bool ValueIn::Begin(uint8_t type, bool valkey, MemberHome home, Now now) {
-  const ReadingTerms terms{.limits = limits_, .home = home, .now = now, .valkey = valkey};
+bool ValueIn::Begin(uint8_t type, const Source& source) {
+  const ReadingTerms terms{.limits = limits_,
+                           .home = source.home,
+                           .now = source.now,
+                           .valkey = source.valkey,
+                           .ttls = source.ttls};
   reader_ = std::monostate();
   if (type == type::kString)
     reader_.emplace<Text>();

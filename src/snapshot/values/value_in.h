@@ -1,7 +1,7 @@
 // Builds one value from an object of the RDB format, in slices. The input may come from an enemy.
 //
 //     ValueIn reader(limits);
-//     if (!reader.Begin(type, valkey, keyspace.home(), now)) ... the type is unknown: modules, or what newer servers write
+//     if (!reader.Begin(type, {.home = keyspace.home(), .now = now})) ... the type is unknown: modules, or what newer servers write
 //     for (;;) {
 //       size_t budget = 1000;
 //       switch (reader.Some(in, budget)) {
@@ -13,7 +13,7 @@
 //       }
 //     }
 //
-// Known types: 0 to 5, 9 to 25. Type 22 has two meanings, and `valkey` says which one. Values get the forms that the limits
+// Known types: 0 to 5, 9 to 27. Type 22 has two meanings, and `valkey` says which one. Values get the forms that the limits
 // demand, whatever form they have in the input.
 //
 // What is lost. Fields whose deadlines are over are dropped and counted. Consumer groups of streams are dropped and counted,
@@ -54,11 +54,18 @@ namespace mayfly::rdb {
 
 class ValueIn {
  public:
+  struct Source {
+    MemberHome home;  // of the members of a large value
+    Now now;
+    bool valkey = false;
+    bool ttls = false;  // see ReadingTerms
+  };
+
   explicit ValueIn(const ValueLimits& limits) noexcept : limits_(limits) {}
 
   // Begins a value of this type, and drops a value that was begun before. Returns false if the type is unknown.
   // Throws std::bad_alloc.
-  [[nodiscard]] bool Begin(uint8_t type, bool valkey, MemberHome home, Now now);
+  [[nodiscard]] bool Begin(uint8_t type, const Source& source);
   // The input has so many bytes after the window of the next Some; 0 unless this is called.
   void SetFollowing(uint64_t bytes) noexcept { following_ = bytes; }
   // Reads on, and subtracts the work from `budget`. REQUIRES: Begin has returned true, and no earlier call for
@@ -72,6 +79,11 @@ class ValueIn {
   StringValue TakeString() {
     Text& read = std::get<Text>(reader_);
     return read.block ? StringValue::Block(std::move(read.block)) : StringValue::Of(read.text);
+  }
+  // The string's text, valid as TakeString's.
+  std::string_view text() const noexcept {
+    const Text& read = std::get<Text>(reader_);
+    return read.block ? std::string_view(read.block.data(), read.block.size()) : read.text;
   }
   // Null for a string. REQUIRES: Some has returned kDone, or nothing follows but Begin and the destructor.
   std::unique_ptr<RichValue> TakeRich() noexcept;

@@ -41,7 +41,7 @@ TEST_CASE("the list has the exact order of use through a million random steps") 
   std::mt19937_64 random(7);
   for (int step = 0; step < 1'000'000; ++step) {
     const auto any = [&] { return model.begin() + static_cast<std::ptrdiff_t>(random() % model.size()); };
-    switch (model.empty() ? 0 : random() % 4) {
+    switch (model.empty() ? 0 : random() % 5) {
       case 0:
         if (model.size() == kNodes) break;
         list.PushHottest(free.back());
@@ -52,6 +52,15 @@ TEST_CASE("the list has the exact order of use through a million random steps") 
         const auto at = any();
         list.MoveToHottest(*at);
         std::rotate(model.begin(), at, at + 1);
+        break;
+      }
+      case 3: {
+        Node* const entry = *any();
+        Node* const hotter = *any();
+        if (entry == hotter) break;
+        list.MoveBehind(entry, hotter);
+        std::erase(model, entry);
+        model.insert(std::find(model.begin(), model.end(), hotter) + 1, entry);
         break;
       }
       case 2: {

@@ -274,22 +274,64 @@ TEST_CASE_METHOD(WalkFixture,
     explicit Idle(SteppedClock& clock) : clock_(clock) {}
     void Visit(unsigned, const Keyspace&, const Entry& entry) noexcept override {
       const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), clock_.Read().mono_ms);
-      seen.push_back(std::string(entry.key()) + ' ' + std::to_string((idle_ms + 100) / 1000));
+      seen.push_back(std::string(entry.key()) + ' ' + std::to_string((idle_ms + 100) / 1000) +
+                     (walk->early() ? " early" : ""));
     }
     std::vector<std::string> seen;
+    const SnapshotWalk* walk = nullptr;
 
    private:
     SteppedClock& clock_;
   };
   Idle idle(clock);
   SnapshotWalk walk(databases, idle, now());
+  idle.walk = &walk;
   CHECK_FALSE(walk.Step(1));
   static_cast<void>(db().Find(db().KeyOf("coldest"), now()));
   static_cast<void>(db().Find(db().KeyOf("coldest"), now()));
   while (!walk.Step(1)) {
   }
-  CHECK((idle.seen == std::vector<std::string>{"hot 1", "coldest 4", "warm 2", "cold 3"}));
+  CHECK((idle.seen == std::vector<std::string>{"hot 1", "coldest 4 early", "warm 2", "cold 3"}));
   CHECK(db().Validate());
+}
+
+TEST_CASE_METHOD(WalkFixture, "stale values come last, and those are of the walk's beginning") {
+  class StaleKeeper final : public SnapshotVisitor {
+   public:
+    void Visit(unsigned, const Keyspace&, const Entry& entry) noexcept override {
+      seen.push_back("key " + std::string(entry.key()));
+    }
+    void VisitStale(unsigned index, const Keyspace&, const Entry& entry, Expiry deadline) noexcept override {
+      seen.push_back("stale " + std::string(entry.key()) + " in " + std::to_string(index) + " since " +
+                     std::to_string(deadline.deadline_ms));
+    }
+    std::vector<std::string> seen;
+  } keeper;
+  const uint64_t soon = now().mono_ms + 10;
+  const auto put = [&](const char* key, uint64_t ttl_ms) {
+    db(1).PutOnTerms(db(1).KeyOf(key), nullptr, StringValue::Of("v"), In(ttl_ms), {.stale_ms = 1000}, now(),
+                     events::kSet);
+  };
+  Set("lasting", "v");
+  put("stale", 10);
+  clock.AdvanceTime(10);
+  Settle();
+  put("due", 10);    // which nobody has retired yet
+  put("later", 30);  // which becomes stale during the walk
+  clock.AdvanceTime(10);
+  SnapshotWalk walk(databases, keeper, now());
+  clock.AdvanceTime(100);
+  Settle();
+  put("new", 10);
+  clock.AdvanceTime(10);
+  Settle();
+  while (!walk.Step(1)) {
+  }
+  std::sort(keeper.seen.begin(), keeper.seen.end());
+  keeper.seen.erase(std::unique(keeper.seen.begin(), keeper.seen.end()), keeper.seen.end());
+  CHECK((keeper.seen == std::vector<std::string>{"key lasting", "key later",
+                                                 "stale due in 1 since " + std::to_string(soon + 10),
+                                                 "stale stale in 1 since " + std::to_string(soon)}));
 }
 
 TEST_CASE_METHOD(WalkFixture, "a visitor that wants a pause gets one after each key") {

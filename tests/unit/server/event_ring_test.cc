@@ -77,6 +77,33 @@ TEST_CASE_METHOD(EventRingTest, "records come back as they were added, from any 
   CHECK_FALSE(ring.HasFrom(1004));
 }
 
+TEST_CASE_METHOD(EventRingTest, "records of an earlier run come first, with their numbers") {
+  ring.SetLimit(kMegabyte);
+  ring.SkipTo(1000);
+  for (const uint64_t number : {17, 18, 40})
+    ring.Restore({.number = number, .wall_ms = 5, .kind = EventKind::kDeleted, .key = "old", .value = "v"});
+  CHECK(ring.next_number() == 1000);
+  Add("new");
+  CHECK(Numbers() == NumberList{17, 18, 40, 1000});
+  CHECK(From(17, 1) == std::vector<Kept>{{17, 5, EventKind::kDeleted, 0, "old", "v"}});
+  // The next number follows a higher one.
+  EventRing other;
+  other.SetLimit(kMegabyte);
+  other.Restore({.number = 2000, .key = "old"});
+  CHECK(other.next_number() == 2001);
+}
+
+TEST_CASE_METHOD(EventRingTest, "the newest records of a size are found by whole segments") {
+  ring.SetLimit(kMegabyte);
+  CHECK(ring.FirstWithin(kMegabyte) == ring.next_number());
+  for (int i = 0; i < 5000; ++i) Add("a key of some length: " + std::to_string(i));
+  CHECK(ring.FirstWithin(kMegabyte) == ring.first_number());
+  CHECK(ring.FirstWithin(0) == ring.next_number());
+  const uint64_t first = ring.FirstWithin(50'000);
+  CHECK(first > 2000);
+  CHECK(first < 4500);
+}
+
 TEST_CASE_METHOD(EventRingTest, "an empty ring has no memory, and its first number is the next one") {
   CHECK(ring.bytes() == 0);
   CHECK(ring.first_number() == 0);

@@ -16,10 +16,12 @@ TEST_CASE("each type and opcode has the version in which Redis wrote it first") 
   CHECK(SmallestVersion(opcode::kAux) == 7);
   CHECK(SmallestVersion(opcode::kIdle) == 9);
   CHECK(SmallestVersion(opcode::kFunction) == 10);
+  CHECK(SmallestVersion(type::kStream4) == 13);
+  CHECK(SmallestVersion(type::kStream5) == 14);
 }
 
 TEST_CASE("numbers without a meaning, and those of pre-releases, have no version") {
-  for (const int code : {6, 8, 22, 23, 26, 100, 200, 243, 246})
+  for (const int code : {6, 8, 22, 23, 28, 100, 200, 242, 246})
     CHECK(SmallestVersion(static_cast<uint8_t>(code)) == 0);
 }
 

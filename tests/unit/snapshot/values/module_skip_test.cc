@@ -37,6 +37,23 @@ TEST_CASE("a module's value is skipped by its parts") {
   }
 }
 
+TEST_CASE("metadata of modules is skipped class by class") {
+  ByHand object(type::kModule);
+  object.Count(2);
+  object.Raw("abcd").Count(module_part::kString).Text("a text").Count(module_part::kEnd);
+  object.Raw("efgh").Count(module_part::kUnsigned).Count(7).Count(module_part::kEnd);
+  const std::string_view metadata = std::string_view(object.bytes()).substr(1);
+  for (size_t size = 0; size <= metadata.size(); ++size) {
+    CAPTURE(size);
+    const ExactBlock block(metadata.substr(0, size));
+    In in(block.view());
+    ModuleSkip skip(ModuleSkip::Kind::kMetadata);
+    size_t budget = SIZE_MAX;
+    const bool whole = size == metadata.size();
+    CHECK(skip.Some(in, budget) == (whole ? ValueStatus::kDone : ValueStatus::kMore));
+  }
+}
+
 TEST_CASE("an unknown part of a module's value is damage") {
   ByHand object(type::kModule);
   object.Count(1).Count(6);

@@ -51,7 +51,7 @@ TEST_CASE_METHOD(ValueRig, "a stream's listpack is read with all kinds of entrie
 }
 
 TEST_CASE_METHOD(ValueRig, "consumer groups are dropped and counted, in the layout of each version") {
-  for (const uint8_t type : {type::kStream, type::kStream2, type::kStream3}) {
+  for (const uint8_t type : {type::kStream, type::kStream2, type::kStream3, type::kStream4, type::kStream5}) {
     CAPTURE(int{type});
     ByHand object(type);
     object.Count(1)
@@ -68,10 +68,18 @@ TEST_CASE_METHOD(ValueRig, "consumer groups are dropped and counted, in the layo
       object.Count(2);
       for (const bool has_pending : {true, false}) {
         object.Text("consumer").Millis(1234);
-        if (type == type::kStream3) object.Millis(1234);
+        if (type >= type::kStream3) object.Millis(1234);
         object.Count(has_pending ? 1 : 0);
         if (has_pending) object.Raw(StreamKey(5, 1));
       }
+      // Entries that a consumer gave back.
+      if (type >= type::kStream5) object.Count(2).Raw(StreamKey(5, 1)).Raw(StreamKey(5, 1));
+    }
+    if (type >= type::kStream4) {  // a producer with two IDs, and one with none
+      object.Count(60).Count(100).Count(2);
+      object.Text("producer").Count(2).Text("a").Count(5).Count(1).Text("17").Count(5).Count(1);
+      object.Text("other").Count(0);
+      object.Count(3).Count(1);
     }
     ReadBack expected = Done({"5.1=f=one", "last 5-1 deleted 0-0 added 1"}, "stream");
     expected.dropped_groups = 2;

@@ -53,7 +53,8 @@ class ValueRig : public KeyspaceFixture {
   ReadBack InPieces(std::string_view bytes, size_t piece, size_t elements) {
     ReadBack back;
     ValueIn reader(limits);
-    if (!reader.Begin(static_cast<uint8_t>(bytes[0]), valkey, db().home(), now())) return back;
+    const ValueIn::Source source{.home = db().home(), .now = now(), .valkey = valkey};
+    if (!reader.Begin(static_cast<uint8_t>(bytes[0]), source)) return back;
     bytes.remove_prefix(1);
     rdb::In in;
     size_t begin = 0;

@@ -1,0 +1,34 @@
+// The log of removed keys (EXPLOG) in a snapshot file: AUX fields at its head, which Redis and Valkey skip.
+//
+//   AUX "explog-next" <number>                   of the next event, in decimal digits
+//   AUX "explog" <record> <record> ...           the newest records, the oldest first; several fields if there are many
+//
+//   record:  number, a length | time, Unix ms in 8 bytes | kind, a byte | 1 if there is a value, a byte | database, a length
+//            | key, a string | value, a string
+//
+// So a reader that remembers its last number finds the records that it has not read, and no number is given twice.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "server/watch/event_log.h"
+
+namespace mayfly {
+
+struct EventFields {
+  // The fields' names.
+  static constexpr std::string_view kNext = "explog-next";
+  static constexpr std::string_view kRecords = "explog";
+};
+
+// Appends the fields to `bytes`, with records of about `most_bytes`; nothing if the log is off. Throws std::bad_alloc.
+void WriteEventFields(const EventLog& log, uint64_t most_bytes, std::string& bytes);
+
+// Reads a field into the log. The records are passed over if the log is off, or has events of this run. False if this is no
+// such field. Throws std::bad_alloc.
+bool ReadNextEvent(std::string_view field, EventLog& log);
+bool ReadEvents(std::string_view field, EventLog& log);
+
+}  // namespace mayfly

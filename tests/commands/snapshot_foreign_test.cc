@@ -1,0 +1,219 @@
+// Files of other servers, made by hand from the public layout: what newer servers write beside keys, types that are not known
+// here, and fields of Mayfly's own that are wrong.
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "support/snapshot_test.h"
+#include "snapshot/format/rdb_out.h"
+#include "snapshot/format/types.h"
+
+namespace mayfly::testing {
+namespace {
+
+namespace opcode = rdb::opcode;
+namespace part = rdb::module_part;
+
+class ForeignTest : public SnapshotTest {
+ public:
+  // A file of this version with what `write` appends, between the keys "before" and "after". It has no checksum.
+  std::string Load(const std::string& head, const std::function<void(rdb::Out&)>& write) {
+    std::string bytes = head;
+    rdb::Out out(bytes);
+    WriteString(out, "before");
+    write(out);
+    WriteString(out, "after");
+    out.Byte(opcode::kEnd);
+    out.Checksum(0);
+    disk.Put(kSnapshotPath, bytes);
+    Run({"FLUSHALL"});
+    std::string problem = snapshots().LoadNow({}, now());
+    disk.Remove(kSnapshotPath + ".damaged");
+    return problem;
+  }
+  static void WriteString(rdb::Out& out, std::string_view key) {
+    out.Byte(rdb::type::kString);
+    out.String(key);
+    out.String("v");
+  }
+  static void WriteAux(rdb::Out& out, std::string_view name, std::string_view value) {
+    out.Byte(opcode::kAux);
+    out.String(name);
+    out.String(value);
+  }
+  // The parts of a module's value, or of what comes beside one.
+  static void WriteParts(rdb::Out& out) {
+    for (const uint64_t number : {part::kUnsigned, uint64_t{2}, part::kSigned, uint64_t{1} << 40})
+      out.Length(number);
+    out.Length(part::kString);
+    out.String("text");
+    out.Length(part::kDouble);
+    out.Double(1.5);
+    out.Length(part::kEnd);
+  }
+  bool HasBoth() { return Run({"EXISTS", "before", "after"}) == Integer(2); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(ForeignTest, "what newer servers write beside keys is skipped") {
+  CHECK(Load("REDIS0012", [](rdb::Out& out) {
+          out.Byte(opcode::kSlotInfo);
+          for (const uint64_t number : {16383, 100, 5}) out.Length(number);
+        }) == "");
+  CHECK(HasBoth());
+  CHECK(Load("REDIS0015", [](rdb::Out& out) {
+          out.Byte(opcode::kFunction);
+          out.String("#!lua name=lib");
+        }) == "");
+  CHECK(HasBoth());
+  // The job of an import of slots, in Valkey's file.
+  CHECK(Load("VALKEY080", [](rdb::Out& out) {
+          out.Byte(opcode::kKeyMetaOrImport);
+          out.String("job");
+          for (const uint64_t number : {2, 0, 100, 200, 16383}) out.Length(number);
+        }) == "");
+  CHECK(HasBoth());
+}
+
+TEST_CASE_METHOD(ForeignTest, "what modules write is skipped, or refused with rdb-skip-unknown no") {
+  const auto beside = [](rdb::Out& out) {
+    out.Byte(opcode::kModuleAux);
+    out.Length(0x1234567812345678);
+    WriteParts(out);
+  };
+  // The metadata belong to the next key, with its deadline.
+  const auto metadata = [this](rdb::Out& out) {
+    out.Byte(opcode::kDeadlineMs);
+    out.Millis(WallMs() + 50'000);
+    out.Byte(opcode::kKeyMetaOrImport);
+    out.Length(2);
+    for (int i = 0; i < 2; ++i) {
+      out.Bytes("abcd");
+      WriteParts(out);
+    }
+  };
+  const auto value = [](rdb::Out& out) {
+    out.Byte(rdb::type::kModule);
+    out.String("module");
+    out.Length(0x1234567812345678);
+    WriteParts(out);
+  };
+  CHECK(Load("REDIS0010", beside) == "");
+  CHECK(HasBoth());
+  CHECK(Load("REDIS0013", metadata) == "");
+  CHECK(HasBoth());
+  CHECK(Run({"PTTL", "after"}) == Integer(50'000));
+  CHECK(Load("REDIS0010", value) == "");
+  CHECK(HasBoth());
+  CHECK(Info("rdb_last_load_keys_skipped") == "1");
+  SetOption("rdb-skip-unknown", "no");
+  CHECK(Load("REDIS0010", beside).ends_with("a record of a module, number 247, and rdb-skip-unknown is no"));
+  CHECK(Load("REDIS0013", metadata).find("number 243") != std::string::npos);
+  CHECK(Load("REDIS0010", value).find("key module: ") != std::string::npos);
+  CHECK(Run({"EXISTS", "before", "after"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(ForeignTest, "a stream of Redis 8.8 is loaded without groups and producers") {
+  Run({"XADD", "stream", "5-1", "f", "v"});
+  Run({"SAVE"});
+  const std::string saved = disk.files().at(kSnapshotPath);
+  const size_t at = saved.find("stream");
+  REQUIRE(at != std::string::npos);
+  // The listpack, with its length before and the key of the node, up to the number of entries.
+  const size_t nodes = at + 6;
+  const size_t nodes_end = saved.size() - 1 - 8 - 4;
+  for (const uint8_t type : {rdb::type::kStream4, rdb::type::kStream5}) {
+    CAPTURE(int{type});
+    const std::string problem = Load("REDIS0014", [&](rdb::Out& out) {
+      out.Byte(type);
+      out.String("stream");
+      out.Bytes(std::string_view(saved).substr(nodes, nodes_end - nodes));
+      for (const uint64_t number : {1, 5, 1, 5, 1, 0, 0, 1})
+        out.Length(number);  // up to the entries ever added
+      out.Length(1);
+      out.String("group");
+      for (const uint64_t number : {5, 1, 1, 0, 0}) out.Length(number);
+      if (type == rdb::type::kStream5) out.Length(0);
+      for (const uint64_t number : {60, 100, 1}) out.Length(number);
+      out.String("producer");
+      out.Length(1);
+      out.String("id");
+      for (const uint64_t number : {5, 1, 1, 0}) out.Length(number);
+    });
+    CHECK(problem == "");
+    CHECK(Run({"XLEN", "stream"}) == Integer(1));
+    CHECK(HasBoth());
+  }
+}
+
+TEST_CASE_METHOD(ForeignTest, "a type whose length is not known ends the load, with the place and the key") {
+  for (const uint8_t type : {28, 29, 30, 33}) {
+    const std::string problem = Load("REDIS0015", [&](rdb::Out& out) {
+      out.Byte(type);
+      out.String("new key");
+      out.Length(1);
+    });
+    CHECK(problem.find("is damaged at byte 28, key new key: a value of the unknown type ") !=
+          std::string::npos);
+    CHECK(Run({"EXISTS", "before", "after"}) == Integer(1));
+  }
+  for (const uint8_t code : {242, 246}) {
+    CHECK(Load("REDIS0015", [&](rdb::Out& out) { out.Byte(code); }).find("of the unknown kind") !=
+          std::string::npos);
+  }
+  CHECK(Load("REDIS0016", [](rdb::Out&) {}).find("has version 16, which is not known") != std::string::npos);
+}
+
+TEST_CASE_METHOD(ForeignTest,
+                 "fields of Mayfly's are read in its own files alone, and wrong ones are damage") {
+  struct Wrong {
+    const char* name;
+    std::string value;
+  };
+  const std::string some(1, '\x40');
+  for (const auto& [name, value] : {Wrong{"m", some}, Wrong{"m", ""}, Wrong{"i", "x"}, Wrong{"i", "-1"},
+                                    Wrong{"e", "-1"}, Wrong{"i", "9999999999"}, Wrong{"explog-next", "-1"},
+                                    Wrong{"explog-next", "9223372036854775807"}, Wrong{"explog", "xyz"}}) {
+    CAPTURE(name, value);
+    const std::string field = name;
+    const std::string text = value;
+    CHECK(Load("REDIS0010", [&](rdb::Out& out) { WriteAux(out, field, text); }) == "");
+    CHECK(HasBoth());
+    const std::string problem = Load("REDIS0010", [&](rdb::Out& out) {
+      WriteAux(out, "mayfly-ver", "0.1.0");
+      WriteAux(out, field, text);
+    });
+    CHECK(problem.find("cannot be read") != std::string::npos);
+  }
+}
+
+TEST_CASE_METHOD(ForeignTest, "deadlines of members without a set before them are passed over") {
+  std::string field;
+  rdb::Out out(field);
+  for (int i = 0; i < 1000; ++i) {
+    out.String("member");
+    out.Millis(WallMs() + 5000);
+  }
+  CHECK(Load("REDIS0010", [&](rdb::Out& file) {
+          WriteAux(file, "mayfly-ver", "0.1.0");
+          for (int i = 0; i < 100; ++i) WriteAux(file, "t", field);
+        }) == "");
+  CHECK(HasBoth());
+  // Of a set that has no such member; then a field that breaks off.
+  const auto set = [&](rdb::Out& file, std::string_view terms) {
+    WriteAux(file, "mayfly-ver", "0.1.0");
+    file.Byte(rdb::type::kSet);
+    file.String("set");
+    file.Length(1);
+    file.String("other");
+    WriteAux(file, "t", terms);
+  };
+  CHECK(Load("REDIS0010", [&](rdb::Out& file) { set(file, field); }) == "");
+  CHECK(Run({"SMEMBERS", "set"}) == Array({Bulk("other")}));
+  CHECK(Load("REDIS0010", [&](rdb::Out& file) {
+          set(file, field.substr(0, 9));
+        }).find("key set: deadlines of members that cannot be read") != std::string::npos);
+}
+
+}  // namespace mayfly::testing
