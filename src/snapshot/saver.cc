@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cache/keyspace/databases.h"
+#include "cache/keyspace/entry_memory.h"
 #include "cache/time/lifetime.h"
 #include "config/sources/options.h"
 #include "exec/info/identity.h"
@@ -123,6 +124,7 @@ bool Saver::DoSome(Now, size_t budget) noexcept {
 
 void Saver::SaveSome(size_t budget) {
   if (has_large()) return SaveSomeLarge();
+  visited_bytes_ = 0;
   const bool at_end = walk_->Step(budget);
   if (at_end && problem_.empty() && !has_large()) Finish();
 }
@@ -209,7 +211,9 @@ SaveResult Saver::End(Now now) noexcept {
 
 // ---- what is written
 
-bool Saver::WantsPause() const noexcept { return disk_bytes() > kPauseBytes || has_large(); }
+bool Saver::WantsPause() const noexcept {
+  return disk_bytes() > kPauseBytes || has_large() || visited_bytes_ > HalfSaved::kLargeBytes;
+}
 
 bool Saver::HasRoom() noexcept {
   if (!problem_.empty()) return false;
@@ -251,6 +255,7 @@ void Saver::SelectDatabase(unsigned index, std::string& bytes) {
 void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
   if (!HasRoom()) return;
   const size_t before = chunk_.size();
+  visited_bytes_ += EntryMemory::OutsideBytes(entry);
   try {
     if (HalfSaved::IsLarge(entry)) return BeginLarge(index, keyspace, entry);
     if (has_large())
