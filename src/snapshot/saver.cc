@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cache/keyspace/databases.h"
+#include "cache/keyspace/entry_memory.h"
 #include "cache/time/lifetime.h"
 #include "config/sources/options.h"
 #include "exec/info/identity.h"
@@ -168,6 +169,7 @@ bool Saver::WalkOn(size_t budget) noexcept {
 
 void Saver::SaveSome(size_t budget) {
   if (has_large()) return SaveSomeLarge();
+  visited_bytes_ = 0;
   const bool at_end = walk_->Step(budget);
   if (at_end && problem_.empty() && !has_large()) Finish();
 }
@@ -255,7 +257,9 @@ SaveResult Saver::End(Now now) noexcept {
 
 // ---- what is written
 
-bool Saver::WantsPause() const noexcept { return disk_bytes() > kPauseBytes || has_large(); }
+bool Saver::WantsPause() const noexcept {
+  return disk_bytes() > kPauseBytes || has_large() || visited_bytes_ > HalfSaved::kLargeBytes;
+}
 
 bool Saver::HasRoom() noexcept {
   if (!problem_.empty()) return false;
@@ -299,7 +303,8 @@ void Saver::SelectDatabase(unsigned index, std::string& bytes) {
 }
 
 void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
-  if (HasRoom() && HalfSaved::IsLarge(entry)) return BeginLarge(index, keyspace, entry);
+  if (HalfSaved::IsLarge(entry)) return BeginLarge(index, keyspace, entry);
+  visited_bytes_ += EntryMemory::OutsideBytes(entry);
   Append([&](std::string& bytes) { WriteKey(index, keyspace, entry, bytes); });
 }
 
@@ -323,6 +328,7 @@ void Saver::Append(Write&& write) noexcept {
 }
 
 void Saver::BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept {
+  if (!HasRoom()) return;
   try {
     std::string facts;
     const uint64_t idle_steps = idle_steps_;

@@ -163,10 +163,11 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   std::string chunk_;
   std::deque<std::unique_ptr<HalfSaved>> values_;  // the first goes next; may outlast a save that has failed
   bool first_begun_ = false;                       // the first value is partly in the file
-  SideText side_;          // comes after the first value, if that is begun, else before
-  unsigned database_ = 0;  // that was selected last in the chunk, or in side_ if that has bytes
-  uint64_t idle_steps_ = 0;  // of the last key that came in its turn (snapshot/use_order.h)
-  std::string problem_;    // "": nothing has failed
+  SideText side_;               // comes after the first value, if that is begun, else before
+  uint64_t visited_bytes_ = 0;  // of values, by this step of the walk: a step ends after some
+  unsigned database_ = 0;       // that was selected last in the chunk, or in side_ if that has bytes
+  uint64_t idle_steps_ = 0;     // of the last key that came in its turn (snapshot/use_order.h)
+  std::string problem_;         // "": nothing has failed
   bool cancelled_ = false;
 };
 

@@ -28,8 +28,8 @@ class Out {
  public:
   // Texts of this length and shorter are not compressed.
   static constexpr size_t kNeverCompressed = 20;
-  // Compression::kShortLzf leaves longer texts as they are: LZF takes a millisecond for some 300 KB.
-  static constexpr size_t kMostCompressed = size_t{256} << 10;
+  // Compression::kShortLzf leaves longer texts as they are: LZF takes a millisecond for 150 to 300 KB.
+  static constexpr size_t kMostCompressed = size_t{128} << 10;
 
   explicit Out(std::string& bytes, Compression compression = Compression::kNone) noexcept
       : bytes_(bytes), compression_(compression) {}
