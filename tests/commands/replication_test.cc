@@ -151,7 +151,8 @@ TEST_CASE_METHOD(SyncTest, "a client that does not read holds little memory, and
   AdvanceTime(ClientStream::kPatienceMs);
   Slice();
   CHECK(reader.session().Has(Mode::kDropped));
-  while (snapshots().saving()) Slice();
+  FinishSave();
+  Run({"FLUSHALL"});
   CHECK(Run({"SAVE"}) == Ok());
 }
 
