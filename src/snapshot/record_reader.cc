@@ -20,7 +20,9 @@ namespace {
 
 // Opcodes are the highest numbers of a byte, and newer servers have given away those from here on.
 constexpr uint8_t kLowestOpcode = 242;
-constexpr uint64_t kSlots = 16384;  // of a cluster
+
+// A cluster has 16,384 slots.
+constexpr uint64_t kMostSlotRanges = 16384;
 
 bool IsOwnField(std::string_view name) noexcept {
   return name == KeyTerms::kField || name == MemberTerms::kField || name == kIdleField || name == kEarlyField;
@@ -204,7 +206,7 @@ RecordReader::Step RecordReader::SkipImport() {
   uint64_t slot = 0;
   ReadStatus status = in_.SkipString();
   if (IsOk(status)) status = in_.Length(ranges);
-  if (IsOk(status) && ranges > kSlots) status = ReadStatus::kBad;
+  if (IsOk(status) && ranges > kMostSlotRanges) status = ReadStatus::kBad;
   for (uint64_t i = 0; i < 2 * ranges && IsOk(status); ++i) status = in_.Length(slot);
   if (status == ReadStatus::kMore) return Step::kMore;
   return IsOk(status) ? Step::kOk : Damaged("a record that cannot be read");
