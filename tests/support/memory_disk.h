@@ -1,4 +1,5 @@
-// A disk of files in memory, which can fail at a chosen call.
+// A disk of files in memory, which can fail at a chosen call. The files' bytes are whole pages of the kernel's: threads write them,
+// and the server counts what its own thread gets from the allocator.
 #pragma once
 
 #include <cerrno>
@@ -6,10 +7,30 @@
 #include <mutex>
 #include <new>
 #include <string>
+#include <string_view>
 
 #include "snapshot/disk/disk.h"
 
+#include <sys/mman.h>
+
 namespace mayfly::testing {
+
+template <typename T>
+struct PageAllocator {
+  using value_type = T;
+  PageAllocator() = default;
+  template <typename U>
+  PageAllocator(const PageAllocator<U>&) noexcept {}  // NOLINT(google-explicit-constructor): an allocator's
+
+  T* allocate(size_t count) {
+    void* const pages =
+        mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (pages == MAP_FAILED) throw std::bad_alloc();
+    return static_cast<T*>(pages);
+  }
+  void deallocate(T* pages, size_t count) noexcept { munmap(pages, count * sizeof(T)); }
+  bool operator==(const PageAllocator&) const noexcept { return true; }
+};
 
 class MemoryDisk final : public Disk {
  public:
@@ -33,11 +54,13 @@ class MemoryDisk final : public Disk {
   }
   std::map<std::string, std::string> files() {
     const std::lock_guard lock(mutex_);
-    return files_;
+    std::map<std::string, std::string> copies;
+    for (const auto& [path, bytes] : files_) copies.emplace(path, std::string_view(bytes));
+    return copies;
   }
-  void Put(const std::string& path, std::string bytes) {
+  void Put(const std::string& path, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
-    files_[path] = std::move(bytes);
+    files_[path] = bytes;
   }
 
   int Create(const std::string& path, int& file) override {
@@ -116,9 +139,11 @@ class MemoryDisk final : public Disk {
   }
 
   std::mutex mutex_;
-  std::map<std::string, std::string> files_;
+  using Bytes = std::basic_string<char, std::char_traits<char>, PageAllocator<char>>;
+
+  std::map<std::string, Bytes> files_;
   std::string written_;
-  std::string read_;
+  Bytes read_;
   size_t calls_ = 0;
   size_t fail_at_ = 0;
   int error_ = 0;
