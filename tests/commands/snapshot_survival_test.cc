@@ -48,7 +48,7 @@ class SurvivalTest : public SnapshotTest {
   void LoadInto(SnapshotTest& other, uint64_t downtime_ms) {
     other.disk.Put(kSnapshotPath, disk.files().at(kSnapshotPath));
     other.LetTimePass(static_cast<uint64_t>(WallMs() - other.WallMs()) + downtime_ms);
-    REQUIRE(other.snapshots().LoadNow(other.now()) == "");
+    REQUIRE(other.snapshots().LoadNow({}, other.now()) == "");
   }
   std::string Head() { return disk.files().at(kSnapshotPath).substr(0, 9); }
 };
@@ -208,7 +208,7 @@ TEST_CASE_METHOD(SurvivalTest,
   other.SetOption("expire-log-size", "1mb");
   other.SetOption("expire-log-values", "100");
   other.disk.Put(kSnapshotPath, disk.files().at(kSnapshotPath));
-  REQUIRE(other.snapshots().LoadNow(other.now()) == "");
+  REQUIRE(other.snapshots().LoadNow({}, other.now()) == "");
   CHECK(other.Run({"EXPLOG", "READ", "0", "VALUES"}) == before);
   other.Run({"SET", "d", "v", "PX", "10"});
   other.AdvanceTime(10);
