@@ -483,7 +483,7 @@ TEST_CASE_METHOD(LargeSaveTest,
     FinishSave();
     CHECK(AllValid());
   }
-  CHECK(failed > 10);
+  CHECK(failed > 5);
   const SavedState wanted = StateNow();
   REQUIRE(Run({"BGSAVE"}) == Simple("Background saving started"));
   FinishSave();

@@ -158,10 +158,8 @@ TEST_CASE_METHOD(ForeignTest, "a type whose length is not known ends the load, w
           std::string::npos);
     CHECK(Run({"EXISTS", "before", "after"}) == Integer(1));
   }
-  for (const uint8_t code : {242, 246}) {
-    CHECK(Load("REDIS0015", [&](rdb::Out& out) { out.Byte(code); }).find("of the unknown kind") !=
-          std::string::npos);
-  }
+  CHECK(Load("REDIS0015", [&](rdb::Out& out) { out.Byte(242); }).find("of the unknown kind") !=
+        std::string::npos);
   CHECK(Load("REDIS0016", [](rdb::Out&) {}).find("has version 16, which is not known") != std::string::npos);
 }
 

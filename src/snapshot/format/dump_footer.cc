@@ -22,7 +22,7 @@ std::optional<DumpPayload> CheckDumpFooter(std::string_view payload) noexcept {
 
 std::optional<DumpPayload> OpenDumpPayload(std::string_view payload) noexcept {
   const std::optional<DumpPayload> opened = CheckDumpFooter(payload);
-  const bool known = opened && (opened->version <= version::kRedis74 || opened->version == version::kValkey9);
+  const bool known = opened && (opened->version <= version::kNewest || opened->version == version::kValkey9);
   return known ? opened : std::nullopt;
 }
 

@@ -76,7 +76,7 @@ class HalfSaved {
   virtual uint64_t TextBytes() const noexcept { return 0; }
 
  protected:
-  HalfSaved(SaveHome& home, unsigned database, std::string&& head) noexcept
+  HalfSaved(SaveHome& home, unsigned database, std::string&& head)
       : home_(home), head_(std::move(head)), buffer_(&home.buffered_bytes), database_(database) {}
 
   // Calls write(), which puts a part of the value aside, unless the save has failed; lets the save fail if memory runs out.

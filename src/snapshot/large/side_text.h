@@ -10,8 +10,8 @@ namespace mayfly {
 
 class SideText {
  public:
-  // Adds its bytes to `*total`, as long as it has them. Borrows total.
-  explicit SideText(size_t* total) noexcept : total_(total) {}
+  // Adds its bytes to `*total`, as long as it has them. Borrows total. Throws std::bad_alloc: an empty deque has memory.
+  explicit SideText(size_t* total) : total_(total) {}
   ~SideText() { Clear(); }
   SideText(const SideText&) = delete;
   SideText& operator=(const SideText&) = delete;

@@ -72,6 +72,7 @@ ValueStatus ValueIn::Some(In& in, size_t& budget) {
 }
 
 std::unique_ptr<RichValue> ValueIn::TakeRich() noexcept {
+  if (reader_.valueless_by_exception()) return nullptr;  // memory ran out in Begin
   return std::visit(
       [](auto& reader) -> std::unique_ptr<RichValue> {
         if constexpr (requires { reader.Take(); })
