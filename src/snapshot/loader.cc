@@ -52,9 +52,9 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   if (!problem.empty()) return problem;
   const config::Settings& settings = server_.options.settings();
   FunctionLibraries* const libraries = FunctionLibraries::Of(server_);
-  reader_.emplace(*file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
-                  RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown,
-                                      .verifies = settings.rdbchecksum});
+  reader_.emplace(
+      *file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
+      RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown, .verifies = settings.rdbchecksum});
   if (terms.flush) server_.databases.FlushAll(now);
   if (terms.flush && libraries != nullptr) libraries->Flush();
   claims_.emplace(server_.databases);
@@ -237,8 +237,7 @@ void Loader::SettleExpired(Keyspace& home, const FileKey& from, ReadValue& value
 
 void Loader::LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value,
                         int64_t unix_ms) {
-  const std::optional<std::string_view> text =
-      value.is_string() ? std::optional(value.text()) : std::nullopt;
+  const std::optional<std::string_view> text = value.is_string() ? std::optional(value.text()) : std::nullopt;
   server_.event_log.NoteExpired(home.database(), key.name, unix_ms, text);
 }
 
@@ -305,7 +304,8 @@ LoadResult Loader::End(Now now) noexcept {
   ShowProgress();
   result_.bytes = reader_->read_bytes();
   result_.took_ms = now.mono_ms - began_.mono_ms;
-  if (std::string problem = reader_->TakeProblem(); result_.problem.empty()) result_.problem = std::move(problem);
+  if (std::string problem = reader_->TakeProblem(); result_.problem.empty())
+    result_.problem = std::move(problem);
   if (reader_->trouble() == RecordReader::Trouble::kDamaged) result_.ending = kDamagedEnding;
   if (reader_->trouble() == RecordReader::Trouble::kUnknownVersion) result_.ending = kUnknownEnding;
   if (libraries_ != nullptr) libraries_->EndLoad();

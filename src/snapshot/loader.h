@@ -63,14 +63,14 @@ struct LoadResult {
   uint64_t expired = 0;     // not loaded: their deadlines are over
   uint64_t overtaken = 0;   // not loaded: clients have written or removed them meanwhile
   uint64_t stale = 0;       // values that were loaded as stale ones
-  uint64_t empty = 0;       // not loaded: values without members, keys whose namespace has no room for a share
-  uint64_t modules = 0;     // not loaded: values of modules
-  uint64_t extras = 0;      // what modules have written beside values
-  uint64_t homeless = 0;    // not loaded: there is no such database here
-  uint64_t groups = 0;      // consumer groups of streams that were left out
-  uint64_t libraries = 0;   // of functions, loaded
-  uint64_t refused = 0;     // libraries that cannot be loaded
-  uint64_t bytes = 0;       // of the file
+  uint64_t empty = 0;      // not loaded: values without members, keys whose namespace has no room for a share
+  uint64_t modules = 0;    // not loaded: values of modules
+  uint64_t extras = 0;     // what modules have written beside values
+  uint64_t homeless = 0;   // not loaded: there is no such database here
+  uint64_t groups = 0;     // consumer groups of streams that were left out
+  uint64_t libraries = 0;  // of functions, loaded
+  uint64_t refused = 0;    // libraries that cannot be loaded
+  uint64_t bytes = 0;      // of the file
   uint64_t took_ms = 0;
 };
 

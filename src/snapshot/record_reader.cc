@@ -256,8 +256,8 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
   if (status == ValueStatus::kBad) return Damaged("a damaged value");
   budget -= budget != 0 ? 1 : 0;
   if (status == ValueStatus::kDone) rich_ = value_.TakeRich();
-  const bool may_be_timed = ours_ && rich_ != nullptr &&
-                            (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
+  const bool may_be_timed =
+      ours_ && rich_ != nullptr && (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
   if (!may_be_timed) return Hand(status, now);
   state_ = State::kMembers;
   return Step::kOk;

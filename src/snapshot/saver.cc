@@ -64,7 +64,8 @@ Saver::~Saver() {
 void Saver::Prepare(SaveParts parts, uint64_t log_bytes, Now now) {
   assert(!running());
   SaveFigures& figures = server_.stats.saves;
-  compression = server_.options.settings().rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
+  compression =
+      server_.options.settings().rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
   problem_.clear();
   chunk_.clear();
   database_ = kNoDatabase;

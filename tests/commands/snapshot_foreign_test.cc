@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
-#include "support/snapshot_test.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
+#include "support/snapshot_test.h"
 
 namespace mayfly::testing {
 namespace {

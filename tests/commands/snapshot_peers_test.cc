@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "support/snapshot_test.h"
 #include "differential/real_time.h"
 #include "support/made_values.h"
 #include "support/oracle.h"
+#include "support/snapshot_test.h"
 
 namespace mayfly::testing {
 namespace {

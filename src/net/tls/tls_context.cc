@@ -210,7 +210,8 @@ config::Problem TlsContext::LoadCertificatesOfCas(const config::Settings& settin
       return "tls-ca-cert-dir: cannot read " + config::Printable(directory) + ": " +
              std::generic_category().message(errno);
     bool any = false;
-    while (const dirent* const entry = any ? nullptr : readdir(names.get())) any = IsHashedName(entry->d_name);
+    while (const dirent* const entry = any ? nullptr : readdir(names.get()))
+      any = IsHashedName(entry->d_name);
     if (!any)
       warning_ = "tls-ca-cert-dir: " + config::Printable(directory) +
                  " has no certificate under a name that openssl rehash gives: no client's certificate is "

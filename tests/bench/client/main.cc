@@ -68,7 +68,8 @@ void AddProbe(CLI::App& app, ProbeOptions& probe) {
 }
 
 void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
-  CLI::App* const mode = app.add_subcommand("traffic", "ask at a steady rate, also while a server goes and comes");
+  CLI::App* const mode =
+      app.add_subcommand("traffic", "ask at a steady rate, also while a server goes and comes");
   mode->add_option("port", traffic.port)->required();
   mode->add_option("--connections", traffic.connections)->check(CLI::PositiveNumber);
   mode->add_option("--rate", traffic.rate)->check(CLI::PositiveNumber);

@@ -133,10 +133,10 @@ void RunTasks(const TasksOptions& options);
 struct TrafficOptions {
   int port = 0;
   int connections = 20;
-  double rate = 10'000;     // requests a second, of all connections together
-  double write_share = 0;   // of the requests
+  double rate = 10'000;    // requests a second, of all connections together
+  double write_share = 0;  // of the requests
   uint64_t keys = 0;
-  double exponent = 0.99;   // of the popularity of keys; 0: all alike
+  double exponent = 0.99;  // of the popularity of keys; 0: all alike
   uint64_t value_bytes = 100;
   // What is written: request forms in turn, as AskOptions::request; "": a SET of a key.
   std::string write = {};

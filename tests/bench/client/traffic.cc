@@ -186,10 +186,10 @@ class Link {
   const int poll_;
   int fd_ = -1;
   State state_ = State::kDown;
-  Replies replies_;        // of the batch under way
-  std::string out_;        // what is still to be written
-  uint64_t asked_ = 0;     // requests of the batch under way
-  uint64_t writes_ = 0;    // of them
+  Replies replies_;      // of the batch under way
+  std::string out_;      // what is still to be written
+  uint64_t asked_ = 0;   // requests of the batch under way
+  uint64_t writes_ = 0;  // of them
   steady_clock::time_point sent_at_;
 };
 
@@ -206,7 +206,8 @@ class SteadyTraffic {
     if (ticks_ < 0 || timerfd_settime(ticks_, 0, &every, nullptr) != 0) DieOfErrno("timerfd");
     Watch(ticks_, this);
     Watch(STDIN_FILENO, nullptr);
-    for (int i = 0; i < options.connections; ++i) links_.push_back(std::make_unique<Link>(options.port, poll_));
+    for (int i = 0; i < options.connections; ++i)
+      links_.push_back(std::make_unique<Link>(options.port, poll_));
   }
   ~SteadyTraffic() {
     close(ticks_);
@@ -241,8 +242,9 @@ class SteadyTraffic {
                 options_.slice_ms);
     for (size_t i = 0; i < slices_.size(); ++i) {
       const Slice& s = slices_[i];
-      std::printf("%s{\"gets\": %" PRIu64 ", \"hits\": %" PRIu64 ", \"writes\": %" PRIu64 ", \"errors\": %" PRIu64
-                  ", \"refused\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"longest_us\": %.0f}",
+      std::printf("%s{\"gets\": %" PRIu64 ", \"hits\": %" PRIu64 ", \"writes\": %" PRIu64
+                  ", \"errors\": %" PRIu64 ", \"refused\": %" PRIu64 ", \"lost\": %" PRIu64
+                  ", \"longest_us\": %.0f}",
                   i == 0 ? "" : ", ", s.gets, s.hits, s.writes, s.errors, s.refused, s.lost, s.longest_us);
     }
     std::puts("]}");
