@@ -42,7 +42,7 @@ RecordReader::~RecordReader() {
 }
 
 RecordReader::Status RecordReader::Some(Now now, size_t budget) {
-  for (;;) {
+  for (bool ended = false;;) {
     switch (Once(now, budget)) {
       case Step::kOk:
         if (budget == 0) return Status::kSpent;
@@ -58,11 +58,13 @@ RecordReader::Status RecordReader::Some(Now now, size_t budget) {
     }
     if (Refill()) continue;
     if (!file_.AtEnd(problem_)) return Status::kMore;
-    if (problem_.empty()) {
-      Damaged(state_ == State::kHead ? "this is no snapshot file" : "the file ends too early");
-    } else {
+    if (!problem_.empty()) {
       trouble_ = Trouble::kDisk;
+      return Status::kBad;
     }
+    // The file's thread may have come to its end since the step looked, which is what the end of a file waits for.
+    if (!std::exchange(ended, true)) continue;
+    Damaged(state_ == State::kHead ? "this is no snapshot file" : "the file ends too early");
     return Status::kBad;
   }
 }
