@@ -10,12 +10,12 @@ namespace {
 enum Bits : uint8_t {
   kWall = 1 << 0,
   kSlide = 1 << 1,
-  kStale = 1 << 2,
+  kStaleWindow = 1 << 2,
   kTags = 1 << 3,
   kWallMembers = 1 << 4,
   kExpired = 1 << 5,
 };
-constexpr uint8_t kKnown = kWall | kSlide | kStale | kTags | kWallMembers | kExpired;
+constexpr uint8_t kKnown = kWall | kSlide | kStaleWindow | kTags | kWallMembers | kExpired;
 
 bool HasWallMembers(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().kind == Expiry::Kind::kWall;
@@ -31,7 +31,7 @@ void WriteKeyTerms(const Keyspace& keyspace, const Entry& entry, bool expired, N
   const std::vector<std::string_view> tags =
       extra ? keyspace.tags().NamesOf(entry) : std::vector<std::string_view>();
   const uint8_t bits = static_cast<uint8_t>(
-      (wall ? kWall : 0) | (terms.slide_ms != 0 ? kSlide : 0) | (terms.stale_ms != 0 ? kStale : 0) |
+      (wall ? kWall : 0) | (terms.slide_ms != 0 ? kSlide : 0) | (terms.stale_ms != 0 ? kStaleWindow : 0) |
       (tags.empty() ? 0 : kTags) | (HasWallMembers(entry) ? kWallMembers : 0) | (expired ? kExpired : 0));
   if (bits == 0) return;
   std::string record;
@@ -65,7 +65,7 @@ bool ReadKeyTerms(std::string_view record, KeyTerms& terms) {
     terms.slide_until_unix_ms = static_cast<int64_t>(until);
     if (terms.slide_ms == 0 || terms.slide_until_unix_ms < 0) return false;
   }
-  if ((bits & kStale) != 0 && (in.Length(terms.stale_ms) != ReadStatus::kOk || terms.stale_ms == 0))
+  if ((bits & kStaleWindow) != 0 && (in.Length(terms.stale_ms) != ReadStatus::kOk || terms.stale_ms == 0))
     return false;
   if ((bits & kTags) != 0) {
     uint64_t count = 0;

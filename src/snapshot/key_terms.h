@@ -7,7 +7,7 @@
 //     kWall         nothing: the deadline is a promise in Unix time (EXAT). Without the bit it is a TTL, which no step of
 //                   the clock moves
 //     kSlide        length: ms;  length: the end of SLIDE MAX as Unix ms, 0 for none
-//     kStale        length: ms
+//     kStaleWindow  length: ms
 //     kTags         length: number of tags;  a string for each
 //     kWallMembers  nothing: likewise for deadlines of members
 //     kExpired      nothing: the deadline was over before the save. The value is stale, and EXPLOG has had the key
