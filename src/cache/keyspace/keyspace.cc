@@ -146,7 +146,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
   }
   Entry* entry = NewEntry(key, shape, expiry);
   owners_.Grow(existing, 0 - EntryMemory::BytesOf(existing));
-  if (existing.Has(EntryFlag::kTimedMembers)) lifetimes_.deadlines().Unfile(existing);
+  if (existing.Has(EntryFlag::kTimedMembers)) lifetimes_.deadlines().Unfile(existing);  // looks at the value
   memory_.DropValue(existing);
   Replace(key, existing, *entry, now);
   entry->set_encoding(value.encoding());

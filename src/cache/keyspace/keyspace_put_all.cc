@@ -75,6 +75,7 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
     Entry& old = *LookUp(put.key.text, put.key.hash);
     TellBefore(old);
     owners_.Grow(old, EntryMemory::BytesOf(entry) - EntryMemory::BytesOf(old));
+    if (old.Has(EntryFlag::kTimedMembers)) lifetimes_.deadlines().Unfile(old);  // looks at the value
     memory_.DropValue(old);
     if (entry.tags() != 0) tags_.Hand(old, entry);
     Replace(put.key, old, entry, now);
