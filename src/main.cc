@@ -148,8 +148,9 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
 }
 
 // The process ends. To free millions of keys one by one takes seconds, in which the next daemon cannot start; the kernel takes
-// all memory back at once. The threads of snapshots end here, and remove what is half written.
-void LeaveToKernel(std::unique_ptr<Parts> parts) {
+// all memory back at once. The threads of snapshots end here, and remove what is half written. What uses the parts may be
+// destroyed after this call.
+void LeaveToKernel(std::unique_ptr<Parts>& parts) {
   parts->server.snapshots.reset();
 #ifndef MAYFLY_SANITIZE  // whose builds look for what is not freed
   static_cast<void>(parts.release());
@@ -175,7 +176,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
   if (config::Problem problem = JoinCluster(parts->server, parts->changes, files, cluster)) return problem;
   if (config::Problem problem = LoadUsersAtStart(parts->server)) return problem;
   config::Problem problem = then(parts->server, parts->executor, crash_scene);
-  LeaveToKernel(std::move(parts));
+  LeaveToKernel(parts);
   return problem;
 }
 
