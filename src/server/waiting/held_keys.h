@@ -26,7 +26,7 @@ class HeldKeys {
   using Name = std::pair<unsigned, std::string>;
   using Place = std::pair<unsigned, std::string_view>;
   struct Less {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the standard library's name
     template <typename One, typename Other>
     bool operator()(const One& one, const Other& other) const noexcept {
       return Place(one.first, one.second) < Place(other.first, other.second);
