@@ -2,8 +2,9 @@
 //
 //   FileReader's thread --chunks--> RecordReader: head, opcodes, keys, ValueIn --> RecordSink
 //
-// A large value is read in slices, and so are the deadlines of its members. Values of unknown types are skipped if their length is known and the terms allow it, or are damage. Memory: one window of
-// the file, at least a chunk and at most as long as the longest string, and one value.
+// A large value is read in slices, and so are the deadlines of its members. Values of unknown types are skipped if their length
+// is known and the rules allow it, or are damage. Memory: one window of the file, at least a chunk and at most as long as the
+// longest string, and one value.
 //
 // Borrows the file and the sink. Loop thread only.
 #pragma once

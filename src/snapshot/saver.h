@@ -71,7 +71,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   static constexpr size_t kChunkBytes = size_t{256} << 10;
   // So many bytes may wait for the disk until the walk pauses.
   static constexpr size_t kPauseBytes = size_t{4} << 20;
-  // With so many, a key that changes meanwhile ends the save. One key more may wait, whatever its size.
+  // With so many, a key that changes meanwhile ends the save. One small key more may wait.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
   // So many bytes of the log of removed keys are saved, the newest records: they are written at once when a save begins, or
   // while everybody waits.

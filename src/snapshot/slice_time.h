@@ -1,4 +1,4 @@
-// Notes how long one slice of a save or a load has taken, for LATENCY: a large value is written or read at once.
+// Notes how long one slice of a save or a load has taken, for LATENCY.
 #pragma once
 
 #include <cstdint>

@@ -101,7 +101,6 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   std::string Path() const;
   // Returns the reason for a failure, or "": also if there is no file and none is `needed`.
   std::string BeginLoad(bool needed, LoadTerms terms, Now now);
-  // Gives the file a name with this ending. False: its name is what it was.
   // Refuses writes while the last save has failed, if the options say so (Mode::kUnsaved).
   void RefuseWritesIfUnsaved() noexcept;
   uint64_t NextWake() const noexcept override;
