@@ -398,7 +398,7 @@ TEST_CASE_METHOD(LargeSaveTest,
     CHECK(Info("rdb_last_bgsave_status") == "ok");
     CHECK(AllValid());
     const std::string sliced = disk.files().at(kSavedFile);
-    REQUIRE(sliced != whole);
+    CHECK(Info("rdb_saves") == std::to_string(2 * (round + 1)));
     StepWallClockUnnoticed(-3'600'000);  // so that members that were due meanwhile are loaded, too
     const SavedState wanted = Loaded(whole);
     const SavedState got = Loaded(sliced);
