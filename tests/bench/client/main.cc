@@ -76,6 +76,7 @@ void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
   mode->add_option("--write-share", traffic.write_share)->check(CLI::Range(0.0, 1.0));
   mode->add_option("--keys", traffic.keys)->required()->check(CLI::PositiveNumber);
   mode->add_option("--exponent", traffic.exponent)->check(CLI::NonNegativeNumber);
+  mode->add_option("--seed", traffic.seed);
   mode->add_option("--value-bytes", traffic.value_bytes);
   mode->add_option("--write", traffic.write, "forms with {k} and {m}, \" ; \" between them, instead of SET");
   mode->add_option("--members", traffic.members)->check(CLI::PositiveNumber);

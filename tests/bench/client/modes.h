@@ -137,6 +137,7 @@ struct TrafficOptions {
   double write_share = 0;  // of the requests
   uint64_t keys = 0;
   double exponent = 0.99;  // of the popularity of keys; 0: all alike
+  uint64_t seed = 1;       // of what is drawn: the same popularity with another seed brings other requests
   uint64_t value_bytes = 100;
   // What is written: request forms in turn, as AskOptions::request; "": a SET of a key.
   std::string write = {};

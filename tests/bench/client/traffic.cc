@@ -47,9 +47,10 @@ class Requests {
  public:
   explicit Requests(const TrafficOptions& options)
       : options_(options),
-        ranks_(static_cast<uint32_t>(options.keys), options.exponent, 1),
+        ranks_(static_cast<uint32_t>(options.keys), options.exponent, options.seed),
         forms_(options.write.empty() ? std::vector<RequestForm>() : ReadForms(options.write)),
-        value_(options.value_bytes, 'v') {}
+        value_(options.value_bytes, 'v'),
+        random_(options.seed) {}
 
   // Appends a request, and returns whether it writes.
   bool Append(std::string& out) {

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import subprocess
+import sys
 
 import machine
 from client import Client
@@ -138,15 +139,23 @@ class Bench:
 
     def run_json(self, name, *arguments):
         """Runs a measuring program that needs no server, pinned like a server, and returns the JSON that it prints."""
+        return self._json(name, [self.program(name), *map(str, arguments)])
+
+    def run_script(self, name, *arguments):
+        """As run_json, for a Python program of tests/bench."""
+        script = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), f"{name}.py")
+        return self._json(name, [sys.executable, script, *map(str, arguments)])
+
+    def _json(self, name, words):
         done = subprocess.run(
-            [self.program(name), *map(str, arguments)],
+            words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             preexec_fn=child_setup(self.server_processor),
         )
         if done.returncode != 0:
-            raise CannotRun(f"bench_{name}: {done.stderr.decode(errors='replace').strip() or done.returncode}")
+            raise CannotRun(f"{name}: {done.stderr.decode(errors='replace').strip() or done.returncode}")
         return json.loads(done.stdout)
 
     def run_section(self, section):

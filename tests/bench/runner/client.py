@@ -104,7 +104,7 @@ class Client:
 
     @contextlib.contextmanager
     def traffic(self, port, **options):
-        """Requests at a steady rate, also while no server is there: rate, write_share, keys, exponent, value_bytes, write, members,
+        """Requests at a steady rate, also while no server is there: rate, write_share, keys, exponent, seed, value_bytes, write, members,
         slice_ms. Yields a function that ends it and returns what happened in each slice of time."""
         with self._running("traffic", port, options) as process:
             process.stdout.readline()
