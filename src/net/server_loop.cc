@@ -341,7 +341,9 @@ void ServerLoop::GoOnStopping() {
 }
 
 void ServerLoop::StopNow() {
+  clients_.EndAll();
   if (last_work_waits_) {
+    clients_.FinishTurn();  // replies and ends are on their way before the work, which takes long
     const bool done = last_work_.run();
     uv_update_time(&uv_.loop);  // timers count from here, not from before the work
     turn_.Begin();
@@ -349,7 +351,6 @@ void ServerLoop::StopNow() {
     Leave();
   }
   phase_ = Phase::kFlushing;
-  clients_.EndAll();
   uv_timer_start(
       &stop_timer_, [](uv_timer_t* handle) { static_cast<ServerLoop*>(handle->data)->GiveUpClients(); },
       kStopMs, /*repeat=*/0);

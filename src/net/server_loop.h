@@ -6,12 +6,13 @@
 // Replies are written in `check` after I/O, and in `prepare` after timers: one write per connection and turn. One poll of
 // libuv may bring reads of tens of thousands of clients, and then consists of several turns: a turn that has filled the
 // loop's buffer ends (EndFullTurn), and the next turn begins within the same poll. The loop ends on SIGTERM, SIGINT or when
-// Server::shutdown_requested is set: received requests run, the last work is done (a save), replies are written and every
-// connection lingers, at most kStopMs, then every handle is closed. The metrics port answers until the clients are gone, to
-// show that the server stops.
+// Server::shutdown_requested is set: received requests run, replies are written and every connection ends, the last work is
+// done (a save), connections linger, at most kStopMs, then every handle is closed. The metrics port answers until the clients
+// are gone, to show that the server stops.
 //
-// While there is last work, new clients wait in the kernel's queues. If it fails the loop goes on, and they are accepted. If
-// not, those at an inherited socket wait for the next daemon, and the others' connections are closed.
+// Clients are told of the end before the last work, so that none sends a request to a server that will not answer. They come
+// again and wait in the kernel's queues. If the work fails the loop goes on, and they are accepted. If not, those at an
+// inherited socket wait for the next daemon, and the others' connections are closed.
 // Loop thread only; one loop per server.
 #pragma once
 
@@ -50,8 +51,7 @@ class ServerLoop {
   ServerLoop& operator=(const ServerLoop&) = delete;
   ~ServerLoop();
 
-  // What has to be done when the received requests have run, and before clients are told of the end. No client is served
-  // meanwhile.
+  // What has to be done when the received requests have run, and clients were told of the end. No client is served meanwhile.
   struct LastWork {
     std::function<bool()> is_due;
     std::function<bool()> run;  // false: the server must not stop

@@ -59,8 +59,11 @@ class Clients final : public Presence, private Alarms::Alarm {
       EndFullTurn();
   }
 
-  // The server is about to stop: tells scrapers. Or it goes on after all.
-  void set_stopping(bool stopping) noexcept { stopping_ = stopping; }
+  // The server is about to stop: tells scrapers. Or it goes on after all, for those who come.
+  void set_stopping(bool stopping) noexcept {
+    stopping_ = stopping;
+    ending_ = ending_ && stopping;
+  }
   bool stopping() const noexcept { return stopping_; }
   // Ends every connection but the scrapers', because the server stops.
   void EndAll();
