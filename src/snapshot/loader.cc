@@ -32,6 +32,17 @@ namespace {
 // A hostile file may have millions of bad libraries.
 constexpr uint64_t kMostRefusalsTold = 10;
 
+std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
+  switch (trouble) {
+    case RecordReader::Trouble::kDamaged:
+      return kDamagedEnding;
+    case RecordReader::Trouble::kUnknownVersion:
+      return kUnknownEnding;
+    default:
+      return kUnreadEnding;  // the disk's fault, or there is no memory
+  }
+}
+
 }  // namespace
 
 Loader::Loader(Server& server, Disk& disk, std::function<void(const LoadResult&)> ended)
@@ -306,8 +317,7 @@ LoadResult Loader::End(Now now) noexcept {
   result_.took_ms = now.mono_ms - began_.mono_ms;
   if (std::string problem = reader_->TakeProblem(); result_.problem.empty())
     result_.problem = std::move(problem);
-  if (reader_->trouble() == RecordReader::Trouble::kDamaged) result_.ending = kDamagedEnding;
-  if (reader_->trouble() == RecordReader::Trouble::kUnknownVersion) result_.ending = kUnknownEnding;
+  if (!result_.problem.empty()) result_.ending = EndingOf(reader_->trouble());
   if (libraries_ != nullptr) libraries_->EndLoad();
   libraries_ = nullptr;
   reader_.reset();

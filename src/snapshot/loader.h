@@ -57,7 +57,7 @@ struct Server;
 // What a load did.
 struct LoadResult {
   std::string problem;      // "": the whole file was read, or as much of it as memory has room for
-  std::string_view ending;  // for the file's name: the problem is the file's contents, or its version
+  std::string_view ending;  // for the file's name, if there is a problem
   bool full = false;        // memory was full before the end of the file
   uint64_t keys = 0;        // loaded
   uint64_t expired = 0;     // not loaded: their deadlines are over
@@ -74,9 +74,10 @@ struct LoadResult {
   uint64_t took_ms = 0;
 };
 
-// For the name of a file that is damaged, or of a version that is not known.
+// For the name of a file that is damaged, of a version that is not known, or that was not read for another reason.
 inline constexpr std::string_view kDamagedEnding = ".damaged";
 inline constexpr std::string_view kUnknownEnding = ".unknown";
+inline constexpr std::string_view kUnreadEnding = ".unread";
 
 class Loader final : private SlicedWork::Step, private Wakes::Ear, private RecordSink {
  public:

@@ -205,6 +205,7 @@ void Snapshots::LoadSoon(Now now) {
   if (!problem.empty()) {
     if (!settings.rdb_load_damaged) return Refuse(problem);
     if (server_.log != nullptr) server_.log->Warning("nothing is loaded: ", problem);
+    PutAsideUnopened();
   }
   if (loading() && settings.load_mode == config::LoadMode::kWait) server_.modes |= BitOf(Mode::kLoading);
 }
@@ -230,7 +231,7 @@ std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
   if (!problem.empty()) return problem;
   LoadResult result = loader_->LoadNow();
   Tell(result);
-  if (!result.ending.empty()) PutAside(result);
+  if (!result.ending.empty()) PutAside(result.ending);
   return std::move(result.problem);
 }
 
@@ -240,19 +241,27 @@ void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
   if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged) return Refuse(result.problem);
-  if (!result.ending.empty()) PutAside(result);
+  if (!result.ending.empty()) PutAside(result.ending);
 }
 
-void Snapshots::PutAside(const LoadResult& result) noexcept {
+// A save takes no other thing's place than a file's.
+void Snapshots::PutAsideUnopened() noexcept {
+  try {
+    if (disk_.IsFile(Path())) PutAside(kUnreadEnding);
+  } catch (const std::bad_alloc&) {  // it keeps its name
+  }
+}
+
+void Snapshots::PutAside(std::string_view ending) noexcept {
   int error = ENOMEM;
   try {
     const std::string path = Path();
-    error = disk_.Rename(path, path + std::string(result.ending));
+    error = disk_.Rename(path, path + std::string(ending));
   } catch (const std::bad_alloc&) {  // it keeps its name
   }
   if (server_.log == nullptr) return;
   if (error == 0)
-    server_.log->Warning("the file's name ends with ", result.ending, " now");
+    server_.log->Warning("the file's name ends with ", ending, " now");
   else
     server_.log->Warning("the file keeps its name, so that the next save takes its place: ",
                          std::strerror(error));

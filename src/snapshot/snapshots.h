@@ -84,7 +84,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // happens if there is no such file. REQUIRES: !loading().
   //
   // A file that cannot be loaded whole: with rdb-load-damaged yes the server goes on with what was loaded, and the file gets
-  // another name (LoadResult::ending), so that no later save takes its place. With no, the file stays what it is, and the
+  // another name (an ending of loader.h), so that no later save takes its place. With no, the file stays what it is, and the
   // server stops: see refused().
   void LoadSoon(Now now);
   // The reason why the file was refused: the daemon must end with an error, and saves nothing. "": it was not.
@@ -110,7 +110,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void Tell(const LoadResult& result) noexcept;
   void TellOfKeys(const LoadResult& result, Log& log) noexcept;
   void EndLoad(const LoadResult& result) noexcept;
-  void PutAside(const LoadResult& result) noexcept;
+  void PutAside(std::string_view ending) noexcept;
+  // The file that could not be opened.
+  void PutAsideUnopened() noexcept;
   void Refuse(const std::string& problem) noexcept;
 
   Server& server_;

@@ -76,6 +76,7 @@ class MemoryDisk final : public Disk {
     const std::lock_guard lock(mutex_);
     return files_.contains(path);
   }
+  bool IsFile(const std::string& path) override { return Exists(path); }
   int MayWriteInto(const std::string&) override {
     const std::lock_guard lock(mutex_);
     return Fails() ? error_ : 0;

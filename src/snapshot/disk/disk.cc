@@ -59,6 +59,11 @@ int Disk::Create(const std::string& path, int& file) {
 
 bool Disk::Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
+bool Disk::IsFile(const std::string& path) {
+  struct stat facts {};
+  return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
 int Disk::MayWriteInto(const std::string& folder) {
   return ErrorOf(access(folder.empty() ? "." : folder.c_str(), W_OK | X_OK));
 }

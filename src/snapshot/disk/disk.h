@@ -28,6 +28,8 @@ class Disk {
   // Makes a file that does not exist yet, for writing by its owner.
   virtual int Create(const std::string& path, int& file);
   virtual bool Exists(const std::string& path);
+  // Whether it is a file, not a folder or a pipe.
+  virtual bool IsFile(const std::string& path);
   // Whether this process may make files in the folder.
   virtual int MayWriteInto(const std::string& folder);
   virtual int OpenToRead(const std::string& path, int& file, uint64_t& bytes);
