@@ -65,7 +65,7 @@ void Saver::Prepare(SaveParts parts, uint64_t log_bytes, Now now) {
   assert(!running());
   SaveFigures& figures = server_.stats.saves;
   compression =
-      server_.options.settings().rdbcompression ? rdb::Compression::kShortLzf : rdb::Compression::kNone;
+      server_.options.settings().rdbcompression ? rdb::Compression::kQuickLzf : rdb::Compression::kNone;
   problem_.clear();
   chunk_.clear();
   database_ = kNoDatabase;

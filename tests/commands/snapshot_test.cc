@@ -344,6 +344,24 @@ TEST_CASE_METHOD(
 }
 
 TEST_CASE_METHOD(SnapshotTest,
+                 "a file that cannot be opened or read is put aside, so that no save takes its place") {
+  FillWith(100);
+  Run({"SAVE"});
+  const std::string file = disk.files().at(kSnapshotPath);
+  for (const size_t call : {1, 2}) {  // to open, to read
+    disk.Put(kSnapshotPath, file);
+    Run({"FLUSHALL"});
+    disk.FailAt(call, EIO);
+    snapshots().LoadSoon(now());
+    FinishLoad();
+    disk.FailAt(0, 0);
+    CHECK_FALSE(disk.files().contains(kSnapshotPath));
+    CHECK((disk.files().at(kSnapshotPath + ".unread") == file));
+    CHECK(Run({"SAVE"}) == Ok());
+  }
+}
+
+TEST_CASE_METHOD(SnapshotTest,
                  "with rdb-load-damaged no a damaged file ends the daemon, and stays what it is") {
   SetOption("rdbcompression", "no");
   Run({"SET", "cold", std::string(1000, 'x')});
@@ -434,7 +452,8 @@ TEST_CASE_METHOD(SnapshotTest, "a failed save does not stop a SHUTDOWN that is f
 
 TEST_CASE_METHOD(SnapshotTest, "LATENCY has an event for the longest slices of a save and of a load") {
   SetOption("latency-monitor-threshold", "1");
-  Run({"SET", "k", std::string(16'000'000, 'x')});
+  server().server.cycle_rate = CycleRate(1);  // thousands of cycles are some milliseconds
+  Run({"SET", "k", std::string(1'000'000, 'x')});
   Run({"BGSAVE"});
   FinishSave();
   Run({"FLUSHALL"});

@@ -1,5 +1,6 @@
 #include "snapshot/format/lzf.h"
 
+#include <array>
 #include <cassert>
 #include <cstdint>
 
@@ -12,6 +13,23 @@ size_t Compress(std::string_view text, std::span<char> room) noexcept {
   if (room.empty() || text.size() > UINT32_MAX) return 0;
   return lzf_compress(text.data(), static_cast<unsigned>(text.size()), room.data(),
                       static_cast<unsigned>(room.size()));
+}
+
+bool LooksRandom(std::string_view text) noexcept {
+  constexpr size_t kFewest = 64;
+  constexpr size_t kMost = 256;
+  constexpr size_t kByChance = 4;  // more than expected
+  if (text.size() < kFewest) return false;
+  const std::string_view begin = text.substr(0, kMost);
+  std::array<bool, 256> seen{};
+  size_t different = 0;
+  for (const char byte : begin) {
+    bool& known = seen[static_cast<unsigned char>(byte)];
+    different += known ? 0 : 1;
+    known = true;
+  }
+  // Of n random bytes about n * n / 512 are equal to an earlier one.
+  return begin.size() - different <= begin.size() * begin.size() / (2 * seen.size()) + kByChance;
 }
 
 bool Decompress(std::string_view compressed, std::span<char> text) noexcept {

@@ -23,6 +23,10 @@ constexpr size_t LongestText(size_t compressed) noexcept {
 // REQUIRES: room.size() is text.size() - kLeastGain or less. A text of 4 GB or more is not compressed.
 size_t Compress(std::string_view text, std::span<char> room) noexcept;
 
+// Whether the text's first bytes repeat each other no more often than random bytes do, such as those of a picture, of another
+// compressed text, or of an encrypted one. A short text tells too little, and is not called random.
+bool LooksRandom(std::string_view text) noexcept;
+
 // Fills `text` with the text that `compressed` stands for. Returns false if `compressed` is damaged, or if its text has
 // another length; then the bytes of `text` are unspecified. Never reads or writes beyond the two ranges.
 [[nodiscard]] bool Decompress(std::string_view compressed, std::span<char> text) noexcept;

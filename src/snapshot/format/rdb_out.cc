@@ -53,11 +53,14 @@ void Out::Length(uint64_t length) {
 void Out::String(std::string_view text) {
   int64_t value = 0;
   if (text.size() - 1 < kLongestInt32 && ParseInteger(text, value) && SmallInteger(value)) return;
-  const bool compressible = compression_ != Compression::kNone && text.size() > kNeverCompressed &&
-                            (compression_ == Compression::kLzf || text.size() <= kMostCompressed);
-  if (compressible && Compressed(text)) return;
+  if (MayCompress(text) && Compressed(text)) return;
   Length(text.size());
   Bytes(text);
+}
+
+bool Out::MayCompress(std::string_view text) const noexcept {
+  if (compression_ == Compression::kNone || text.size() <= kNeverCompressed) return false;
+  return compression_ == Compression::kLzf || (text.size() <= kMostCompressed && !lzf::LooksRandom(text));
 }
 
 void Out::IntegerString(int64_t value) {

@@ -12,7 +12,7 @@
 // two calls. Methods throw std::bad_alloc if the buffer cannot grow; then the buffer may end with a part of the primitive.
 //
 // A string has one form only, and the form is the one that Redis chooses: an integer where the text is its decimal form, LZF
-// where it makes the string smaller, or the bytes themselves. Borrows the buffer.
+// where it makes the string smaller, or the bytes themselves; but see kQuickLzf. Borrows the buffer.
 #pragma once
 
 #include <cstddef>
@@ -22,13 +22,14 @@
 
 namespace mayfly::rdb {
 
-enum class Compression : uint8_t { kNone, kLzf, kShortLzf };
+enum class Compression : uint8_t { kNone, kLzf, kQuickLzf };
 
 class Out {
  public:
   // Texts of this length and shorter are not compressed.
   static constexpr size_t kNeverCompressed = 20;
-  // Compression::kShortLzf leaves longer texts as they are: LZF takes a millisecond for 150 to 300 KB.
+  // Compression::kQuickLzf leaves longer texts as they are: LZF takes a millisecond for 150 to 300 KB. And texts that look random
+  // (lzf::LooksRandom), with which LZF takes longest and gains nothing.
   static constexpr size_t kMostCompressed = size_t{128} << 10;
 
   explicit Out(std::string& bytes, Compression compression = Compression::kNone) noexcept
@@ -63,6 +64,7 @@ class Out {
  private:
   // Returns false, and appends nothing, if `value` has no integer form.
   bool SmallInteger(int64_t value);
+  bool MayCompress(std::string_view text) const noexcept;
   // Returns false, and appends nothing, if compression does not make the text smaller.
   bool Compressed(std::string_view text);
 

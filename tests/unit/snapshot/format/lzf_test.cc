@@ -84,4 +84,29 @@ TEST_CASE("random bytes as a compressed text are never read or written beyond th
   }
 }
 
+TEST_CASE("bytes that do not repeat each other look random, and text, hexadecimal and base64 do not") {
+  std::mt19937 random(5);
+  const auto drawn = [&](size_t size, size_t of) {
+    std::string bytes(size, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(' ' + random() % of);
+    return bytes;
+  };
+  int found = 0;
+  for (const size_t size : {64, 100, 200, 256, 1000, 100'000}) {
+    CAPTURE(size);
+    for (int i = 0; i < 100; ++i) {
+      const std::string bytes = drawn(size, 256);
+      found += lzf::LooksRandom(bytes) ? 1 : 0;
+      if (size <= 128) CHECK_FALSE(lzf::LooksRandom(bytes + bytes));
+      CHECK_FALSE(lzf::LooksRandom(drawn(size, 64)));  // as base64
+      CHECK_FALSE(lzf::LooksRandom(drawn(size, 16)));
+    }
+  }
+  CHECK(found > 550);
+  CHECK_FALSE(
+      lzf::LooksRandom(R"({"id":184467,"name":"Ada Lovelace","mail":"ada@example.com","roles":["user"]})"));
+  CHECK_FALSE(lzf::LooksRandom(""));
+  CHECK_FALSE(lzf::LooksRandom("0123456789abcdefghijklmnopqrstuvwxyz"));
+}
+
 }  // namespace mayfly::rdb

@@ -82,6 +82,17 @@ TEST_CASE("a compressible text of more than 20 bytes is compressed if the caller
   CHECK(StringBytes(random, Compression::kLzf) == "\x24" + std::string(random));
 }
 
+TEST_CASE("a text that is long or looks random is not compressed where that has to be quick") {
+  const std::string text(Out::kMostCompressed, 'a');
+  CHECK(StringBytes(text, Compression::kQuickLzf).size() < text.size() / 10);
+  CHECK(StringBytes(text + 'a', Compression::kQuickLzf).size() > text.size());
+  std::string all;
+  for (int byte = 0; byte < 256; ++byte) all.push_back(static_cast<char>(byte));
+  const std::string twice = all + all;  // LZF looks for what comes again
+  CHECK(StringBytes(twice, Compression::kLzf).size() < twice.size());
+  CHECK(StringBytes(twice, Compression::kQuickLzf).size() > twice.size());
+}
+
 TEST_CASE("a compressed text leaves what was written before it") {
   std::string bytes = "before";
   Out out(bytes, Compression::kLzf);
