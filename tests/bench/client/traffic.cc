@@ -50,7 +50,7 @@ class Requests {
         ranks_(static_cast<uint32_t>(options.keys), options.exponent, options.seed),
         forms_(options.write.empty() ? std::vector<RequestForm>() : ReadForms(options.write)),
         value_(options.value_bytes, 'v'),
-        random_(options.seed) {}
+        random_(~options.seed) {}  // whether a request writes has nothing to do with its key
 
   // Appends a request, and returns whether it writes.
   bool Append(std::string& out) {
