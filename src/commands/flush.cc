@@ -4,6 +4,7 @@
 #include "cache/keyspace/databases.h"
 #include "exec/dispatch/context.h"
 #include "server/waiting/leases.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::flush_commands {
 namespace {
@@ -18,24 +19,32 @@ bool ReadFlushOption(Context& ctx, Args& args) {
   return false;
 }
 
+// Also of an empty database, for which a flush is no change: leases end, and keys that are still to come from a file do not come.
+void NoteFlushed(Server& server, unsigned database) noexcept {
+  server.leases.EndAllOf(database);
+  if (Snapshots* const snapshots = Snapshots::IfMade(server))
+    snapshots->NoteFlushed(server.databases.At(database));
+}
+
 void FlushDb(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.Flush(ctx.session.db, ctx.now);
-  ctx.server.leases.EndAllOf(
-      ctx.session.db);  // also of an empty database: the flush of an empty database is no change
+  NoteFlushed(ctx.server, ctx.session.db);
   ctx.reply.Ok();
 }
 
 void FlushAll(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.FlushAll(ctx.now);
-  for (unsigned i = 0; i < ctx.server.databases.count(); ++i) ctx.server.leases.EndAllOf(i);
+  for (unsigned i = 0; i < ctx.server.databases.count(); ++i) NoteFlushed(ctx.server, i);
   ctx.reply.Ok();
 }
 
 void NsFlush(Context& ctx, Args& args) {
   const Namespace* const space = ctx.server.databases.namespaces().Find(args.Next());
   if (space == nullptr) return ctx.Fail("ERR no such namespace");
+  if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server))
+    snapshots->NoteNamespaceFlushed(space->prefix());
   ctx.reply.Integer(static_cast<int64_t>(ctx.server.databases.FlushNamespace(*space)));
   for (unsigned i = 0; i < ctx.server.databases.count(); ++i)
     ctx.server.leases.EndAllOf(i, space->prefix());  // also in databases without a key of the namespace

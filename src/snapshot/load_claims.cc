@@ -9,8 +9,7 @@ LoadClaims::LoadClaims(Databases& databases) : databases_(databases) {
   constexpr uint32_t kReasons =
       ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kExpired) |
       ChangeHub::Bit(ChangeReason::kEvicted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
-      ChangeHub::Bit(ChangeReason::kRenamed) | ChangeHub::Bit(ChangeReason::kFlushed) |
-      ChangeHub::Bit(ChangeReason::kNamespaceFlushed);
+      ChangeHub::Bit(ChangeReason::kRenamed) | ChangeHub::Bit(ChangeReason::kFlushed);
   for (unsigned i = 0; i < databases.count(); ++i) homes_.push_back(&databases.At(i));
   databases.changes().Listen(*this, kReasons);
 }
@@ -40,6 +39,19 @@ bool LoadClaims::MayCome(const Keyspace& home, const Key& key,
   });
 }
 
+void LoadClaims::NoteFlushed(const Keyspace& keyspace) noexcept {
+  std::replace_if(
+      homes_.begin(), homes_.end(), [&](const Keyspace* home) { return home == &keyspace; }, nullptr);
+}
+
+void LoadClaims::NoteNamespaceFlushed(std::string_view prefix) {
+  for (const Keyspace* const home : homes_) {
+    const auto is_known = [&](const Name& known) { return known.keyspace == home && known.text == prefix; };
+    if (home != nullptr && std::none_of(prefixes_.begin(), prefixes_.end(), is_known))
+      prefixes_.push_back({home, std::string(prefix)});
+  }
+}
+
 void LoadClaims::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
   for (const std::string_view tag : tags) tags_.push_back({&keyspace, std::string(tag)});
 }
@@ -47,9 +59,7 @@ void LoadClaims::NoteInvalidated(const Keyspace& keyspace, std::span<const std::
 void LoadClaims::OnChange(const Change& change) {
   try {
     if (change.reason == ChangeReason::kFlushed) {
-      std::replace(homes_.begin(), homes_.end(), &change.keyspace, static_cast<Keyspace*>(nullptr));
-    } else if (change.reason == ChangeReason::kNamespaceFlushed) {
-      prefixes_.push_back({&change.keyspace, std::string(change.key)});
+      NoteFlushed(change.keyspace);
     } else if (gone_.size() < kMostKeys) {
       gone_.insert(PlaceOf(change.keyspace, change.keyspace.HashOf(change.key)));
     } else {

@@ -33,6 +33,10 @@ class LoadClaims final : private ChangeListener {
   bool AllFlushed() const noexcept;
   // Whether a key of the file may be loaded.
   bool MayCome(const Keyspace& home, const Key& key, std::span<const std::string> tags) const noexcept;
+  // A flush of a database without keys, which is no change, as far as listeners know: what the file has for it is not to come.
+  void NoteFlushed(const Keyspace& keyspace) noexcept;
+  // NSFLUSH, in all databases. Throws std::bad_alloc.
+  void NoteNamespaceFlushed(std::string_view prefix);
   // INVALIDATE: keys with these tags are not to come. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
   bool Overwhelmed() const noexcept { return overwhelmed_; }

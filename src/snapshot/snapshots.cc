@@ -58,6 +58,14 @@ bool Snapshots::saving() const noexcept { return saver_->running(); }
 void Snapshots::Cancel() noexcept { saver_->Cancel(); }
 bool Snapshots::loading() const noexcept { return loader_->running(); }
 
+void Snapshots::NoteFlushed(const Keyspace& keyspace) noexcept {
+  if (LoadClaims* const claims = loader_->claims()) claims->NoteFlushed(keyspace);
+}
+
+void Snapshots::NoteNamespaceFlushed(std::string_view prefix) {
+  if (LoadClaims* const claims = loader_->claims()) claims->NoteNamespaceFlushed(prefix);
+}
+
 void Snapshots::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
   if (LoadClaims* const claims = loader_->claims()) claims->NoteInvalidated(keyspace, tags);
 }

@@ -94,6 +94,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   bool loading() const noexcept;
   // The running load ends where it is. REQUIRES: loading().
   void StopLoad() noexcept;
+  // A flush of this database, also if it has no keys yet, or of the namespace of this prefix in all databases: the keys of the
+  // file are not loaded any more. The second throws std::bad_alloc.
+  void NoteFlushed(const Keyspace& keyspace) noexcept;
+  void NoteNamespaceFlushed(std::string_view prefix);
   // INVALIDATE: keys with these tags are not loaded any more. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
 

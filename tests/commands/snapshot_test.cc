@@ -199,6 +199,34 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(Run({"DBSIZE"}) == Integer(998));
 }
 
+TEST_CASE_METHOD(SnapshotTest, "a flush at the begin of a load also drops what has no key yet") {
+  SetOption("namespace", "ns prefix ns:");
+  Run({"SET", "ns:1", "v"});
+  Run({"SET", "key", "v"});
+  Run({"SELECT", "1"});
+  Run({"SET", "ns:1", "v"});
+  Run({"SET", "key", "v"});
+  Run({"SELECT", "0"});
+  Run({"SAVE"});
+  Run({"FLUSHALL"});
+  disk.piece = 1;
+  const auto keys_after = [&](const std::vector<std::string>& flush) {
+    Run({"FLUSHALL"});
+    snapshots().LoadSoon(now());
+    Run(flush);
+    FinishLoad();
+    const int64_t first = Run({"DBSIZE"}).integer;
+    Run({"SELECT", "1"});
+    const int64_t second = Run({"DBSIZE"}).integer;
+    Run({"SELECT", "0"});
+    return std::pair(first, second);
+  };
+  CHECK((keys_after({"PING"}) == std::pair<int64_t, int64_t>(2, 2)));
+  CHECK((keys_after({"FLUSHALL"}) == std::pair<int64_t, int64_t>(0, 0)));
+  CHECK((keys_after({"FLUSHDB"}) == std::pair<int64_t, int64_t>(0, 2)));
+  CHECK((keys_after({"NSFLUSH", "ns"}) == std::pair<int64_t, int64_t>(1, 1)));
+}
+
 TEST_CASE_METHOD(SnapshotTest, "with load-mode wait, clients are told to wait until the file is loaded") {
   FillWith(100);
   Run({"SAVE"});
