@@ -33,7 +33,8 @@ class LoadClaims final : private ChangeListener {
   bool AllFlushed() const noexcept;
   // Whether a key of the file may be loaded.
   bool MayCome(const Keyspace& home, const Key& key, std::span<const std::string> tags) const noexcept;
-  // A flush of a database without keys, which is no change, as far as listeners know: what the file has for it is not to come.
+  // A flush of a database: what the file has for it is not to come. For a database without keys, a flush is no change of which
+  // a listener hears.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
   // NSFLUSH, in all databases. Throws std::bad_alloc.
   void NoteNamespaceFlushed(std::string_view prefix);

@@ -114,6 +114,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void Tell(const LoadResult& result) noexcept;
   void TellOfKeys(const LoadResult& result, Log& log) noexcept;
   void EndLoad(const LoadResult& result) noexcept;
+  // Gives the file a name with this ending, or logs why not.
   void PutAside(std::string_view ending) noexcept;
   // The file that could not be opened.
   void PutAsideUnopened() noexcept;
