@@ -142,8 +142,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   snapshots.End();
   deadline.Begin();  // a suspended script has to end, too
   log.Notice("bye");
-  if (!snapshots.refused().empty())
-    return snapshots.refused() + "; with rdb-load-damaged yes, what precedes it is loaded";
+  if (!snapshots.refused().empty()) return snapshots.refused();
   return std::nullopt;
 }
 

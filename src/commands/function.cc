@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/text/glob.h"
+#include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/call/call_flags.h"
 #include "exec/call/errors.h"
@@ -26,6 +27,9 @@ using script::Library;
 using script::LibraryStore;
 
 LibraryStore& StoreOf(Context& ctx) { return Engine::Of(ctx.server).libraries(); }
+
+// Snapshots have the libraries, so a save point counts their changes.
+void CountChange(Context& ctx) noexcept { ctx.server.databases.changes().CountByClient(); }
 
 template <bool kReadOnly>
 void Call(Context& ctx, Args& args) {
@@ -53,12 +57,16 @@ void FunctionLoad(Context& ctx, Args& args) {
   }
   std::string problem;
   const Library* const library = StoreOf(ctx).Load(args.Next(), replaces, problem);
-  library != nullptr ? ctx.reply.Bulk(library->name) : ctx.Fail("ERR " + problem);
+  if (library == nullptr) return ctx.Fail("ERR " + problem);
+  CountChange(ctx);
+  ctx.reply.Bulk(library->name);
 }
 
 // FUNCTION DELETE name
 void FunctionDelete(Context& ctx, Args& args) {
-  StoreOf(ctx).Delete(args[2]) ? ctx.reply.Ok() : ctx.Fail("ERR Library not found");
+  if (!StoreOf(ctx).Delete(args[2])) return ctx.Fail("ERR Library not found");
+  CountChange(ctx);
+  ctx.reply.Ok();
 }
 
 // FUNCTION FLUSH [ASYNC | SYNC]
@@ -67,6 +75,7 @@ void FunctionFlush(Context& ctx, Args& args) {
   if (!known && args.size() > 3) return ctx.Fail(errors::WrongSubcommand("FUNCTION", args[1]));
   if (!known) return ctx.Fail("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   StoreOf(ctx).Flush();
+  CountChange(ctx);
   ctx.reply.Ok();
 }
 
@@ -115,6 +124,7 @@ void FunctionRestore(Context& ctx, Args& args) {
   std::string problem;
   if (!AddLibraries(payload->value, restoration, problem) || !restoration.Finish(problem))
     return ctx.Fail("ERR " + problem);
+  CountChange(ctx);
   ctx.reply.Ok();
 }
 

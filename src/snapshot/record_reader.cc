@@ -317,16 +317,16 @@ RecordReader::Step RecordReader::ReadEnd() {
   if (!valkey_ && version_ < rdb::version::kChecksum) return Step::kEnd;
   uint64_t wanted = 0;
   if (in_.Checksum(wanted) != ReadStatus::kOk) return Step::kMore;
-  std::string rest;
-  while (file_.Take(rest)) {
-  }
+  goes_on_ = goes_on_ || !in_.rest().empty();
+  for (std::string rest; file_.Take(rest);) goes_on_ = goes_on_ || !rest.empty();
   if (!file_.AtEnd(problem_)) return Step::kMore;
   if (!problem_.empty()) {
     trouble_ = Trouble::kDisk;
     return Step::kBad;
   }
   summed_ = wanted != 0;
-  if (summed_ && rules_.verifies && wanted != file_.crc()) return Damaged("the checksum is wrong");
+  if (summed_ && rules_.verifies && wanted != file_.crc())
+    return Damaged(goes_on_ ? "bytes follow its end" : "the checksum is wrong");
   return Step::kEnd;
 }
 

@@ -160,6 +160,7 @@ class RecordReader {
   bool valkey_ = false;
   bool ours_ = false;
   bool summed_ = false;
+  bool goes_on_ = false;  // the file, after its end
   FileKey key_;
   rdb::ValueIn value_;
   std::unique_ptr<RichValue> rich_;  // the complete value of value_, unless it is a string

@@ -82,7 +82,7 @@ void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) 
     walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), now);
   target_ = std::move(target);
   SaveFigures& figures = server_.stats.saves;
-  writes_at_begin_ = figures.writes;
+  changes_at_begin_ = server_.databases.changes().by_clients();
   figures.running_since_mono_ms = now.mono_ms;
   Announce();
 }
@@ -249,7 +249,7 @@ SaveResult Saver::End(Now now) noexcept {
   figures.last_took_s = static_cast<int64_t>(result.took_ms / kMsPerSecond);
   if (!figures.last_ok) return result;
   ++figures.saves;
-  figures.writes_at_save = writes_at_begin_;
+  figures.changes_at_save = changes_at_begin_;
   figures.last_save_s = now.wall_ms / kMsPerSecond;
   figures.last_bytes = result.bytes;
   figures.last_keys = result.keys;

@@ -88,6 +88,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void Begin(Now now) { BeginFile(kLogBytes, now); }
   // Begins to send these parts to a client, after a greeting; likewise. The caller parks the client.
   void BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now);
+  // A save runs that will become the file.
+  bool to_file() const noexcept { return target_ != nullptr && stream_ == nullptr; }
   // A save is sent to this client.
   bool IsFor(const Session& client) const noexcept;
   // The running save will have no file, and ends soon. REQUIRES: running().
@@ -158,7 +160,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   std::unique_ptr<SaveTarget> target_;    // null: no save runs
   const ClientStream* stream_ = nullptr;  // the target, if it is a client
   std::unique_ptr<SnapshotWalk> walk_;    // null: the file has all keys; may outlast a save that has failed
-  uint64_t writes_at_begin_ = 0;
+  uint64_t changes_at_begin_ = 0;
   std::string chunk_;
   std::deque<std::unique_ptr<HalfSaved>> values_;  // the first goes next; may outlast a save that has failed
   bool first_begun_ = false;                       // the first value is partly in the file

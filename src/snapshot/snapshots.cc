@@ -28,6 +28,9 @@ namespace {
 constexpr std::string_view kLoads = "the file is being loaded";
 constexpr std::string_view kRefused = "the file was refused, and the server stops";
 constexpr std::string_view kNoName = "dbfilename is empty";
+// What a start does with rdb-load-damaged yes instead of giving up.
+constexpr std::string_view kWithoutFile = "Mayfly starts without it";
+constexpr std::string_view kPartOfFile = "what precedes it is loaded";
 
 void Keep(std::string& to, const std::string& text) noexcept {
   try {
@@ -64,6 +67,12 @@ void Snapshots::NoteFlushed(const Keyspace& keyspace) noexcept {
 
 void Snapshots::NoteNamespaceFlushed(std::string_view prefix) {
   if (LoadClaims* const claims = loader_->claims()) claims->NoteNamespaceFlushed(prefix);
+}
+
+void Snapshots::NoteAllFlushed() noexcept {
+  if (server_.options.settings().save.empty()) return;
+  outlived_ = true;
+  if (saver_->to_file()) saver_->Cancel();
 }
 
 void Snapshots::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
@@ -139,6 +148,7 @@ void Snapshots::Tell(const SaveResult& result) noexcept {
     return;
   }
   last_save_mono_ms_ = now;
+  outlived_ = false;
   server_.stats.saves.last_took_ms = result.took_ms;
   if (server_.log != nullptr)
     server_.log->Notice("saved ", result.keys, " keys, ", result.bytes, " bytes, in ", result.took_ms, " ms");
@@ -174,16 +184,18 @@ config::ShutdownFlags Snapshots::WordsOfSignal() const noexcept {
 }
 
 void Snapshots::End() noexcept {
-  if (loading()) Tell(loader_->Stop());  // and the file stays what it is
+  const bool was_loading = loading();
+  if (was_loading) Tell(loader_->Stop());
   if (server_.log == nullptr) return;
+  if (was_loading) server_.log->Notice("nothing is saved during a load: the file stays what it is");
   const size_t keys = server_.databases.total_keys();
   const SaveFigures& saves = server_.stats.saves;
-  const uint64_t unsaved = saves.writes - saves.writes_at_save;
+  const uint64_t unsaved = Unsaved();
   if (unsaved == 0) return;
   if (saves.last_save_s == 0 && !loaded_) {
     if (keys != 0) server_.log->Notice("dropping ", keys, " keys: nothing was saved");
   } else {
-    server_.log->Notice("dropping what ", unsaved, " requests have written since the file was ",
+    server_.log->Notice("dropping ", unsaved, " changes since the file was ",
                         saves.last_save_s != 0 ? "saved" : "loaded", "; there are ", keys, " keys");
   }
 }
@@ -211,7 +223,7 @@ void Snapshots::LoadSoon(Now now) {
   if (settings.dbfilename.empty()) return;
   const std::string problem = BeginLoad(/*needed=*/false, {}, now);
   if (!problem.empty()) {
-    if (!settings.rdb_load_damaged) return Refuse(problem);
+    if (!settings.rdb_load_damaged) return Refuse(problem, kWithoutFile);
     if (server_.log != nullptr) server_.log->Warning("nothing is loaded: ", problem);
     PutAsideUnopened();
   }
@@ -248,7 +260,8 @@ void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
 // The load of the start has come to its end.
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
-  if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged) return Refuse(result.problem);
+  if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged)
+    return Refuse(result.problem, result.ending == kUnknownEnding ? kWithoutFile : kPartOfFile);
   if (!result.ending.empty()) PutAside(result.ending);
 }
 
@@ -276,9 +289,13 @@ void Snapshots::PutAside(std::string_view ending) noexcept {
 }
 
 // The loop stops at the end of the turn.
-void Snapshots::Refuse(const std::string& problem) noexcept {
-  Keep(refused_, problem);
+void Snapshots::Refuse(std::string_view problem, std::string_view otherwise) noexcept {
   server_.shutdown_requested = true;
+  try {
+    refused_.assign(problem).append("; with rdb-load-damaged yes, ").append(otherwise);
+  } catch (const std::bad_alloc&) {
+    refused_ = "out of memory";  // short enough to need none
+  }
 }
 
 void Snapshots::Tell(const LoadResult& result) noexcept {
@@ -310,17 +327,21 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
 
 // ---- save points
 //
-// A point is due when enough was written, and long enough ago was the last save.
+// A point is due when enough was changed, and long enough ago was the last save.
+
+uint64_t Snapshots::Unsaved() const noexcept {
+  return server_.databases.changes().by_clients() - server_.stats.saves.changes_at_save;
+}
+
 uint64_t Snapshots::NextWake() const noexcept {
   const std::vector<config::SavePoint>& points = server_.options.settings().save;
   if (points.empty() || saver_->running() || loading()) return Alarms::kNever;
-  const SaveFigures& figures = server_.stats.saves;
-  const uint64_t written = figures.writes - figures.writes_at_save;
-  uint64_t next = Alarms::kNever;
+  const uint64_t changes = Unsaved();
+  uint64_t next = outlived_ ? last_save_mono_ms_ + kFlushMs : Alarms::kNever;
   for (const config::SavePoint& point : points) {
     constexpr uint64_t kMostS = UINT64_MAX / kMsPerSecond / 2;  // no point comes that late
     const uint64_t seconds = std::min(static_cast<uint64_t>(point.seconds), kMostS);
-    if (written != 0 && written >= static_cast<uint64_t>(point.changes))
+    if (changes != 0 && changes >= static_cast<uint64_t>(point.changes))
       next = std::min(next, last_save_mono_ms_ + seconds * kMsPerSecond);
   }
   return next == Alarms::kNever ? next : std::max(next, retry_mono_ms_);

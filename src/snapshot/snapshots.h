@@ -42,6 +42,8 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
  public:
   // A save point waits so long after a save that has failed, as in Redis.
   static constexpr uint64_t kRetryMs = 5000;
+  // A file that FLUSHALL has outlived is replaced at once, but not more often than this.
+  static constexpr uint64_t kFlushMs = 1000;
 
   Snapshots(Server& server, Disk& disk);
   ~Snapshots() override;
@@ -98,6 +100,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // file are not loaded any more. The second throws std::bad_alloc.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
   void NoteNamespaceFlushed(std::string_view prefix);
+  // FLUSHALL: with save points, the file is replaced soon, so that a crash does not bring the keys back. A running save of the
+  // old keys is given up.
+  void NoteAllFlushed() noexcept;
   // INVALIDATE: keys with these tags are not loaded any more. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
 
@@ -118,7 +123,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void PutAside(std::string_view ending) noexcept;
   // The file that could not be opened.
   void PutAsideUnopened() noexcept;
-  void Refuse(const std::string& problem) noexcept;
+  // `otherwise`: what the start does with rdb-load-damaged yes.
+  void Refuse(std::string_view problem, std::string_view otherwise) noexcept;
+  // The changes by clients that the file lacks.
+  uint64_t Unsaved() const noexcept;
 
   Server& server_;
   Disk& disk_;
@@ -128,6 +136,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   uint64_t retry_mono_ms_ = 0;      // no save point before
   uint64_t last_save_mono_ms_ = 0;  // or the start
   bool loaded_ = false;             // since the start
+  bool outlived_ = false;           // the file has keys that FLUSHALL has removed
   std::string refused_;
 };
 

@@ -170,7 +170,8 @@ TEST_CASE_METHOD(SnapshotTest,
   disk.piece = 500;
   snapshots().LoadSoon(now());
   CHECK(snapshots().loading());
-  CHECK(Info("loading") == "1");
+  CHECK(Info("async_loading") == "1");
+  CHECK(Info("loading") == "0");  // for which ioredis waits before it sends anything
   Run({"SET", "key:3", "written"});
   Run({"DEL", "key:4"});
   Run({"SET", "key:5", "v"});
@@ -180,7 +181,7 @@ TEST_CASE_METHOD(SnapshotTest,
   Run({"SELECT", "1"});
   Run({"SWAPDB", "1", "2"});
   FinishLoad();
-  CHECK(Info("loading") == "0");
+  CHECK(Info("async_loading") == "0");
   CHECK(Run({"DBSIZE"}) == Integer(0));
   Run({"SELECT", "2"});
   CHECK(Run({"GET", "other"}) == Bulk("v"));
@@ -236,8 +237,10 @@ TEST_CASE_METHOD(SnapshotTest, "with load-mode wait, clients are told to wait un
   snapshots().LoadSoon(now());
   CHECK(Run({"GET", "key:1"}) == Error("LOADING Redis is loading the dataset in memory"));
   CHECK(Run({"PING"}) == Error("LOADING Redis is loading the dataset in memory"));
-  CHECK(Run({"INFO", "persistence"}).kind != Reply::Kind::kError);
+  CHECK(Info("loading") == "1");
+  CHECK(Info("async_loading") == "0");
   FinishLoad();
+  CHECK(Info("loading") == "0");
   CHECK(Run({"GET", "key:1"}) == Bulk("value 1"));
 }
 
@@ -276,6 +279,67 @@ TEST_CASE_METHOD(SnapshotTest,
   AdvanceTime(1001);
   FinishSave();
   CHECK(Info("rdb_saves") == "2");
+}
+
+TEST_CASE_METHOD(
+    SnapshotTest,
+    "save points count what clients changed, and neither what changed nothing nor what went by itself") {
+  const auto changes = [this](const std::vector<std::string>& request) {
+    const std::string before = Info("rdb_changes_since_last_save");
+    Run(request);
+    return std::stoll(Info("rdb_changes_since_last_save")) - std::stoll(before);
+  };
+  CHECK(changes({"MSET", "a", "1", "b", "2", "c", "3"}) == 3);
+  CHECK(changes({"SET", "a", "2", "NX"}) == 0);
+  CHECK(changes({"DEL", "a", "missing"}) == 1);
+  CHECK(changes({"LPOP", "missing"}) == 0);
+  CHECK(changes({"RPUSH", "list", "1", "2"}) == 1);
+  CHECK(changes({"EXPIRE", "missing", "10"}) == 0);
+  CHECK(changes({"PEXPIRE", "b", "20"}) == 1);
+  CHECK(changes({"EVAL", "redis.call('SET', 'x', '1') redis.call('INCR', 'x')", "0"}) == 2);
+  CHECK(changes({"HSET", "hash", "f", "v"}) == 1);
+  CHECK(changes({"HPEXPIRE", "hash", "20", "FIELDS", "1", "f"}) == 1);
+  CHECK(changes({"SET", "slides", "v", "EX", "10", "SLIDE"}) == 1);
+  const std::string before = Info("rdb_changes_since_last_save");
+  AdvanceTime(30);
+  CHECK(Run({"EXISTS", "b", "hash"}) == Integer(0));
+  CHECK(Run({"GET", "slides"}) == Bulk("v"));
+  CHECK(Info("rdb_changes_since_last_save") == before);
+  CHECK(changes({"SWAPDB", "0", "1"}) == 1);
+  CHECK(changes({"FLUSHALL"}) == 4);  // c, list, x, slides
+  CHECK(changes({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() end)"}) == 1);
+  CHECK(changes({"FUNCTION", "DELETE", "lib"}) == 1);
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "after FLUSHALL the file is replaced, so that a crash does not bring the keys back") {
+  FillWith(1000);
+  Run({"SAVE"});
+  Run({"FLUSHALL"});
+  AdvanceTime(60'000);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "1");  // without save points nothing is saved unasked
+
+  SetOption("save", "3600 1");
+  FillWith(1000);
+  Run({"BGSAVE"});
+  Slice();
+  Run({"FLUSHALL"});
+  FinishSave();
+  CHECK(Info("rdb_saves") == "1");  // the running save of the old keys was given up
+  Run({"SET", "new", "v"});
+  AdvanceTime(1);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "2");
+  CHECK(Info("rdb_last_save_keys") == "1");
+  Run({"FLUSHALL"});
+  AdvanceTime(900);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "2");  // not more often than once a second
+  AdvanceTime(101);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "3");
+  CHECK(Info("rdb_last_save_keys") == "0");
 }
 
 TEST_CASE_METHOD(SnapshotTest,
@@ -405,6 +469,7 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(server().server.shutdown_requested);
   CHECK(snapshots().refused().starts_with("./dump.rdb is damaged at byte "));
   CHECK(snapshots().refused().find(", key cold: ") != std::string::npos);
+  CHECK(snapshots().refused().ends_with("; with rdb-load-damaged yes, what precedes it is loaded"));
   // Nothing takes the file's place any more.
   CHECK(Run({"SET", "k", "v"}) == Ok());
   CHECK(Run({"SAVE"}) == Error("ERR the file was refused, and the server stops"));
@@ -423,10 +488,12 @@ TEST_CASE_METHOD(SnapshotTest,
   SetOption("rdb-load-damaged", "no");
   snapshots().LoadSoon(now());
   FinishLoad();
-  CHECK(snapshots().refused() == "./dump.rdb has version 99, which is not known");
+  CHECK(snapshots().refused() ==
+        "./dump.rdb has version 99, which is not known; with rdb-load-damaged yes, Mayfly starts without it");
   disk.FailAt(1, EACCES);
   snapshots().LoadSoon(now());
-  CHECK(snapshots().refused() == "cannot open ./dump.rdb: Permission denied");
+  CHECK(snapshots().refused() ==
+        "cannot open ./dump.rdb: Permission denied; with rdb-load-damaged yes, Mayfly starts without it");
   CHECK((disk.files() == std::map<std::string, std::string>{{kSnapshotPath, bytes}}));
 }
 

@@ -5,7 +5,8 @@
 // keyspace. A listener may also ask to see entries before they change (BeforeChange), as a point-in-time walk does.
 //
 // Cost: without a listener, one test of a mask for each change. If all listeners want listened entries only, other
-// entries cost the same test, and a test of the entry's flag. Loop thread only.
+// entries cost the same test, and a test of the entry's flag. The hub also counts the changes by clients, for the save points.
+// Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -39,6 +40,8 @@ enum class ChangeReason : uint8_t {
 struct Event {
   std::string_view name;       // empty: the change is not reported
   std::string_view then = {};  // mostly empty
+  bool by_client =
+      true;  // false: the server itself did it, or the change is no news; not counted as a client's change
 };
 
 namespace events {
@@ -46,14 +49,14 @@ inline constexpr Event kSet{"set"};
 inline constexpr Event kSetWithExpiry{"set", "expire"};
 inline constexpr Event kExpire{"expire"};
 inline constexpr Event kPersist{"persist"};
-inline constexpr Event kSlid{"slid"};
+inline constexpr Event kSlid{.name = "slid", .by_client = false};
 inline constexpr Event kDel{"del"};
-inline constexpr Event kExpired{"expired"};
-inline constexpr Event kEvicted{"evicted"};
+inline constexpr Event kExpired{.name = "expired", .by_client = false};
+inline constexpr Event kEvicted{.name = "evicted", .by_client = false};
 // Members at their deadlines: of a hash, a set, a sorted set. Redis knows only the first event.
-inline constexpr Event kFieldsExpired{"hexpired"};
-inline constexpr Event kSetMembersExpired{"sexpired"};
-inline constexpr Event kSortedSetMembersExpired{"zexpired"};
+inline constexpr Event kFieldsExpired{.name = "hexpired", .by_client = false};
+inline constexpr Event kSetMembersExpired{.name = "sexpired", .by_client = false};
+inline constexpr Event kSortedSetMembersExpired{.name = "zexpired", .by_client = false};
 inline constexpr bool IsOfExpiredMembers(const Event& event) noexcept {
   return event.name == kFieldsExpired.name || event.name == kSetMembersExpired.name ||
          event.name == kSortedSetMembersExpired.name;
@@ -66,9 +69,9 @@ inline constexpr Event kCopyTo{"copy_to"};
 // A key that was created by an unreported change.
 inline constexpr Event kNew{"new"};
 // A key comes from a snapshot file (Keyspace::Adopt). Clients get no notification.
-inline constexpr Event kLoaded{"loaded"};
+inline constexpr Event kLoaded{.name = "loaded", .by_client = false};
 // The same value was stored again, in another encoding: no listener needs to know. Or a later report covers the change.
-inline constexpr Event kUnreported{""};
+inline constexpr Event kUnreported{.name = "", .by_client = false};
 }  // namespace events
 
 struct Change {
@@ -134,6 +137,10 @@ class ChangeHub {
         s.listener->OnChange(change);
     }
   }
+  // The changes by clients since the start: each key that was created, changed or removed, a flush for each of its keys. Not
+  // what expired, was evicted, slid or came from a file. Redis calls this number dirty.
+  uint64_t by_clients() const noexcept { return by_clients_; }
+  void CountByClient(uint64_t changes = 1) noexcept { by_clients_ += changes; }
   void TellBefore(Keyspace& keyspace, const Entry& entry) const noexcept {
     for (const Subscription& s : listeners_) {
       if (s.interest.before) s.listener->BeforeChange(keyspace, entry);
@@ -158,6 +165,7 @@ class ChangeHub {
   std::vector<Subscription> listeners_;
   uint32_t mask_ = 0;
   uint32_t unlistened_mask_ = 0;
+  uint64_t by_clients_ = 0;
 };
 
 }  // namespace mayfly

@@ -44,6 +44,7 @@ size_t Databases::FlushNamespace(const Namespace& space) {
     keys += database->owners().Doom(*share);
     Tell(ChangeReason::kNamespaceFlushed, *database, space.prefix());
   }
+  parts_.changes.CountByClient(keys);
   return keys;
 }
 
@@ -70,6 +71,7 @@ void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
   parts_.big_keys.ForgetAll(At(index).id());
   fresh->Enlist();
   graveyard_.push_back(std::exchange(databases_[index], std::move(fresh)));
+  parts_.changes.CountByClient(graveyard_.back()->size());
   Tell(ChangeReason::kFlushed, *graveyard_.back(), {});
 }
 
@@ -118,6 +120,7 @@ void Databases::Swap(unsigned a, unsigned b) {
   std::swap(databases_[a], databases_[b]);
   std::swap(index_of_[At(a).id()], index_of_[At(b).id()]);
   for (const unsigned index : {a, b}) At(index).set_database(index);
+  parts_.changes.CountByClient();
   for (const unsigned index : {a, b}) Tell(ChangeReason::kSwapped, At(index), {});
 }
 

@@ -406,15 +406,13 @@ void Keyspace::Evict(Entry& entry, Now now) {
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
   if (event.name.empty()) return;
   const bool listened = entry == nullptr || entry->Has(EntryFlag::kListened);
-  const bool by_itself = reason == ChangeReason::kExpired || reason == ChangeReason::kEvicted ||
-                         events::IsOfExpiredMembers(event);
   parts_.changes.Tell({.reason = reason,
                        .event = event,
                        .keyspace = *this,
                        .database = database_,
                        .key = key,
                        .entry = entry,
-                       .client = by_itself ? 0 : parts_.client},
+                       .client = event.by_client ? parts_.client : 0},
                       listened);
   // A listener that observes entries for a client does not hear of slides.
   if (listened && entry != nullptr && reason != ChangeReason::kSlid) entry->Clear(EntryFlag::kListened);

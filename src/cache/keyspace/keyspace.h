@@ -357,6 +357,7 @@ class Keyspace {
   // ---- reports
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
                                    Entry* entry) {
+    if (event.by_client && entry != nullptr) parts_.changes.CountByClient();
     if (parts_.changes.Wants(reason) && (entry == nullptr || entry->Has(EntryFlag::kListened) ||
                                          parts_.changes.WantsUnlistened(reason))) [[unlikely]]
       Report(reason, event, key, entry);

@@ -58,7 +58,7 @@ void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
   TakeOut(key, entry);
   const bool expired = events::IsOfExpiredMembers(event);
   parts_.departures.Went(id_, key.hash, expired ? MissReason::kExpired : MissReason::kDeleted);
-  Tell(ChangeReason::kDeleted, {event.name, events::kDel.name}, entry.key(), &entry);
+  Tell(ChangeReason::kDeleted, {event.name, events::kDel.name, event.by_client}, entry.key(), &entry);
   Free(entry);
 }
 

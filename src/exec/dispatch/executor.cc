@@ -320,10 +320,7 @@ template <Executor::Way kWay>
   // The changes of an inner call, in a transaction or a script, belong to the client of the outer call.
   if (MayBlock(context.origin)) server_.databases.SetClient(context.session.id);
   const uint64_t errors = kWay == Way::kPlain ? Execute(context, args) : ExecuteInMode(context, args);
-  if (context.row.writes) {
-    gate_.HoldKeys(context.now);
-    ++server_.stats.saves.writes;
-  }
+  if (context.row.writes) gate_.HoldKeys(context.now);
   return errors;
 }
 

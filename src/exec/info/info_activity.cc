@@ -108,11 +108,13 @@ void LoadingFields(InfoSink& sink, const SaveFigures& saves, Now now) {
 void PersistenceSection(InfoSink& sink, Server& server, Now now) {
   const SaveFigures& saves = server.stats.saves;
   const bool running = saves.running_since_mono_ms != 0;
-  sink.Field("loading", saves.loading ? 1 : 0);
-  sink.Field("async_loading", 0);
+  // Clients wait for the end of `loading`: ioredis sends nothing before. async_loading means in Redis, too, that clients are served.
+  const bool clients_wait = (server.modes & BitOf(Mode::kLoading)) != 0;
+  sink.Field("loading", clients_wait ? 1 : 0);
+  sink.Field("async_loading", saves.loading && !clients_wait ? 1 : 0);
   sink.Field("current_save_keys_processed", running ? saves.keys_done : 0);
   sink.Field("current_save_keys_total", running ? saves.keys_total : 0);
-  sink.Field("rdb_changes_since_last_save", saves.writes - saves.writes_at_save);
+  sink.Field("rdb_changes_since_last_save", server.databases.changes().by_clients() - saves.changes_at_save);
   sink.Field("rdb_bgsave_in_progress", running ? 1 : 0);
   sink.Field("rdb_last_save_time", server.stats.LastSaveS(now));
   sink.Field("rdb_last_bgsave_status", saves.last_ok ? "ok" : "err");

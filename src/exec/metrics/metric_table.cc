@@ -9,6 +9,8 @@ constexpr double kMsPerS = 1e3;
 constexpr std::string_view kMisses = "Reads of absent keys, by why the key was not there.";
 constexpr std::string_view kClosed = "Clients closed for what they made the server hold.";
 constexpr std::string_view kHandshakes = "TLS handshakes by their end.";
+constexpr std::string_view kOfLoad =
+    "1 while the file of the start is loaded, 0 otherwise; by whether clients are served.";
 constexpr std::string_view kOfFile = "Keys of the file that was loaded at the start, by what became of them.";
 constexpr std::string_view kCpu = "Processor time of the process.";
 
@@ -59,9 +61,10 @@ constexpr Metric kMetrics[] = {
     {"mem_ghost_ring", "", "memory_ghost_ring_bytes", kGauge, "Memory of S3-FIFO's ghosts."},
     {"mem_expire_log", "", "memory_expire_log_bytes", kGauge, "Memory of the log of keys that are gone."},
 
-    {"loading", "", "loading", kGauge, "1 while the file of the snapshot is loaded, 0 otherwise."},
-    {"rdb_changes_since_last_save", "", "snapshot_unsaved_writes", kGauge,
-     "Requests that may have changed keys since the last snapshot began."},
+    {"loading", "", "loading", kGauge, kOfLoad, 1, "clients=\"wait\""},
+    {"async_loading", "", "loading", kGauge, kOfLoad, 1, "clients=\"served\""},
+    {"rdb_changes_since_last_save", "", "snapshot_unsaved_changes", kGauge,
+     "Keys that clients changed since the last snapshot began, each change counted."},
     {"rdb_bgsave_in_progress", "", "snapshot_running", kGauge, "1 while a snapshot is saved, 0 otherwise."},
     {"rdb_last_save_time", "", "snapshot_last_timestamp_seconds", kGauge,
      "Unix time of the last snapshot, or of the start."},

@@ -106,7 +106,7 @@ void StatusJson::AddSnapshots(Now now) {
   json_.Key("age_s").Number(saved ? std::max<int64_t>(now.wall_ms / kMsPerSecond - saves.last_save_s, 0) : 0);
   json_.Key("keys").Number(saves.last_keys).Key("bytes").Number(saves.last_bytes);
   json_.Key("took_ms").Number(saves.last_took_ms);
-  json_.Key("writes").Number(saves.writes - saves.writes_at_save);
+  json_.Key("changes").Number(server_.databases.changes().by_clients() - saves.changes_at_save);
   json_.Key("problem").String(saves.last_problem).Close('}');
   json_.Key("load").Open('{').Key("running").Bool(saves.loading).Key("clients_wait").Bool(waits);
   json_.Key("file_bytes").Number(saves.load_file_bytes).Key("bytes").Number(saves.load_done_bytes);

@@ -1,4 +1,4 @@
-// The figures of snapshots for INFO: the writes since the last save, the saves, and the load at the start.
+// The figures of snapshots for INFO: the changes until the last save, the saves, and the load at the start.
 //
 // Whoever saves or loads writes the figures. Loop thread only.
 #pragma once
@@ -9,10 +9,9 @@
 namespace mayfly {
 
 struct SaveFigures {
-  uint64_t writes = 0;          // requests that may have changed keys, so far
-  uint64_t writes_at_save = 0;  // when the last good save began
-  uint64_t saves = 0;           // good ones
-  int64_t last_save_s = 0;      // Unix time; 0: none since the start
+  uint64_t changes_at_save = 0;  // ChangeHub::by_clients when the last good save began
+  uint64_t saves = 0;            // good ones
+  int64_t last_save_s = 0;       // Unix time; 0: none since the start
   bool last_ok = true;
   int64_t last_took_s = -1;
   uint64_t running_since_mono_ms = 0;  // 0: no save runs

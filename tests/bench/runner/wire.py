@@ -31,6 +31,11 @@ class Wire:
         lines = (self.ask("INFO", section) or "").splitlines()
         return dict(line.split(":", 1) for line in lines if ":" in line)
 
+    def loads(self):
+        """Whether the server still reads its file; a server that serves meanwhile tells it by async_loading."""
+        fields = self.info("persistence")
+        return fields.get("loading") != "0" or fields.get("async_loading", "0") != "0"
+
     def _reply(self):
         line = self._file.readline()
         if not line.endswith(b"\r\n"):

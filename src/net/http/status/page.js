@@ -196,7 +196,7 @@
       ...(save.running ? [['running', `${short(save.keys_done)} of ${short(save.keys_total)} keys`]] : []),
       ['when', save.saved ? span(save.age_s * 1000) + ' ago' : 'none since the start'],
       ['keys', short(save.keys)], ['file', bytes(save.bytes)], ['time', micros(save.took_ms * 1000)],
-      ['writes since', short(save.writes)],
+      ['changes since', short(save.changes)],
     ]);
     say('save-problem', save.problem ? 'The last save has failed: ' + save.problem : '');
     showFacts('load', [

@@ -90,7 +90,7 @@ def _restart(bench, spec, keys, options):
             server.stop()
             with bench.start(kept_spec, **options) as again:
                 with again.wire() as wire:
-                    while wire.info("persistence").get("loading") != "0":
+                    while wire.loads():
                         time.sleep(0.1)
                     held = wire.ask("DBSIZE")
                 time.sleep(1)

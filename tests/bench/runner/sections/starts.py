@@ -65,7 +65,7 @@ def _measure(bench, spec, keys):
         began = time.time()
         with bench.start(kept_spec, port=port, ready_s=LONGEST_LOAD_S) as server:
             with server.wire() as wire:
-                while wire.info("persistence").get("loading") != "0":
+                while wire.loads():
                     time.sleep(0.02)
                 loaded_s = time.time() - began
                 held = wire.ask("DBSIZE")
