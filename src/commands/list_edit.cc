@@ -45,9 +45,9 @@ void LInsert(Context& ctx, Args& args) {
   TypedList list;
   if (!ctx.FindTyped(key, list)) return;
   if (list.entry == nullptr) return ctx.reply.Integer(0);
+  AwaitSave(ctx, list.entry);  // first, so that a request that waits does not search again and again
   const std::optional<uint64_t> pivot = FindFirst(*list.value, PackItem::Of(args[3]));
   if (!pivot) return ctx.reply.Integer(-1);
-  AwaitSave(ctx, list.entry);
   ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kInsertEvent, [&](ListValue& value) {
     value.Insert(where == WordOf("AFTER") ? *pivot + 1 : *pivot, args[4], LimitOf(ctx));
     return true;

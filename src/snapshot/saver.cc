@@ -159,13 +159,21 @@ bool Saver::DoSome(Now now, size_t budget) noexcept {
 bool Saver::WalkOn(size_t budget) noexcept {
   if (!problem_.empty() || target_ == nullptr) return !UnwindSome(budget);
   if (walk_ == nullptr) return false;
+  if (HalfSaved* const value = NextAside())
+    PutAside(*value);
+  else if (disk_bytes() <= kPauseBytes)
+    WriteOn(budget);
+  CountBytes();
+  const bool may_write = disk_bytes() <= kPauseBytes || NextAside() != nullptr;
+  return walk_ != nullptr && (may_write || !problem_.empty());
+}
+
+void Saver::WriteOn(size_t budget) noexcept {
   try {
     SaveSome(budget);
   } catch (const std::bad_alloc&) {
     Fail("out of memory");
   }
-  CountBytes();
-  return walk_ != nullptr && (disk_bytes() <= kPauseBytes || !problem_.empty());
 }
 
 void Saver::SaveSome(size_t budget) {
@@ -198,6 +206,40 @@ bool Saver::UnwindSome(size_t budget) noexcept {
   if (walk_ != nullptr && !walk_->Step(budget)) return false;
   walk_.reset();
   return true;
+}
+
+// ---- values that somebody waits for
+
+// The value moves forward, but not before values that others have waited for already. At most one of values_ has come in its
+// turn, so the keys that come in their turn keep their order, and the differences of their idle times stay right.
+void Saver::OnAwaited(HalfSaved& value) noexcept {
+  value.awaited = true;
+  Announce();
+  if (std::exchange(value.forward, true)) return;
+  const auto first = values_.begin() + (first_begun_ ? 1 : 0);
+  const auto place = std::find_if(
+      first, values_.end(), [&](const auto& other) { return other.get() == &value || !other->forward; });
+  const auto from =
+      std::find_if(place, values_.end(), [&](const auto& other) { return other.get() == &value; });
+  if (from != values_.end()) std::rotate(place, from, from + 1);
+}
+
+HalfSaved* Saver::NextAside() const noexcept {
+  if (waiting_bytes() > kMostAsideBytes) return nullptr;
+  for (const auto& value : values_) {
+    if (value->awaited) return value.get();
+    if (!value->forward && value != values_.front()) return nullptr;
+  }
+  return nullptr;
+}
+
+// Without memory the file goes on. The request asks again in a few milliseconds.
+void Saver::PutAside(HalfSaved& value) noexcept {
+  try {
+    value.awaited = !value.PutAside();
+  } catch (const std::bad_alloc&) {
+    value.awaited = false;
+  }
 }
 
 void Saver::OnSignal() noexcept {

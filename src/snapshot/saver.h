@@ -14,6 +14,11 @@
 //
 //   values_   | half in the file | begun | begun | ...          side_   bytes of small keys
 //
+// A request may wait for a large value (exec/values/saved_access.h). The value moves forward: its turn comes next. And until
+// the walk has read it, slices put its parts aside, into memory, and write nothing, not even if the disk is slow. So the wait
+// lasts as long as it takes to read the value, whatever comes before it in the file: a record in the file has no gaps. Beyond
+// kMostAsideBytes that wait for the disk or for their place, and when memory runs out, the request waits for the value's turn.
+//
 // The version of the file is 10, or 12 if a hash has fields with deadlines. Redis reads such a file; what it does not know
 // rides in AUX fields:
 //
@@ -72,6 +77,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   static constexpr size_t kPauseBytes = size_t{4} << 20;
   // With so many, a key that changes meanwhile ends the save. One small key more may wait.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
+  // With so many, no value is put aside because somebody waits for it. The rest is for what clients change meanwhile.
+  static constexpr size_t kMostAsideBytes = kMostWaitingBytes / 2;
   // So many bytes of the log of removed keys are saved, the newest records: they are written at once when a save begins, or
   // while everybody waits.
   static constexpr uint64_t kLogBytes = uint64_t{512} << 10;
@@ -104,9 +111,11 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool WantsPause() const noexcept override;
   bool DoSome(Now now, size_t budget) noexcept override;
   bool WalkOn(size_t budget) noexcept;
+  void WriteOn(size_t budget) noexcept;
   void OnSignal() noexcept override;
   bool HasRoom() noexcept override;
   void OnNoMemory() noexcept override { Fail("out of memory"); }
+  void OnAwaited(HalfSaved& value) noexcept override;
 
   FileWriter& BeginFile(uint64_t log_bytes, Now now);
   // Prepares a save of these parts, but for its target.
@@ -135,6 +144,9 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void SaveSome(size_t budget);
   // Writes the next bytes of the half-saved values. REQUIRES: has_large().
   void SaveSomeLarge();
+  // The value to put aside next, because somebody waits for it. Null: there is none, or no room.
+  HalfSaved* NextAside() const noexcept;
+  static void PutAside(HalfSaved& value) noexcept;
   // Gives the chunk to the thread. Throws std::bad_alloc.
   void Send();
   // Passes on without a file. Returns true at the end.

@@ -6,6 +6,8 @@
 #include <limits>
 #include <utility>
 
+#include "cache/entry/value_watch.h"
+
 namespace mayfly {
 
 Databases::Databases(Heap& heap, const Hasher& hasher, ChangeHub& changes, unsigned count, Now now)
@@ -100,10 +102,13 @@ void Databases::EndWalk() noexcept {
   FollowEffect();
 }
 
-bool Databases::IsReadInSlices(const Entry& entry) const noexcept {
-  if (entry.encoding() == Encoding::kRich) return entry.rich()->watch() != nullptr;
-  if (entry.encoding() != Encoding::kBlock) return false;
-  return std::find(held_texts_.begin(), held_texts_.end(), entry.block().data()) != held_texts_.end();
+SlicedReader* Databases::ReaderOf(const Entry& entry) const noexcept {
+  if (entry.encoding() == Encoding::kRich) return entry.rich()->watch();
+  if (entry.encoding() != Encoding::kBlock) return nullptr;
+  const auto held = std::find_if(held_texts_.begin(), held_texts_.end(), [&](const HeldText& candidate) {
+    return candidate.text == entry.block().data();
+  });
+  return held != held_texts_.end() ? held->reader : nullptr;
 }
 
 void Databases::FollowEffect() noexcept {

@@ -25,6 +25,8 @@
 
 namespace mayfly {
 
+class SlicedReader;
+
 // A read of an absent key.
 struct Miss {
   MissReason reason;
@@ -78,11 +80,14 @@ class Databases {
   void EndWalk() noexcept;
   bool walked() const noexcept { return walked_; }
   // A walk may read large values in slices. The walk has hold of a text by reference: an edit of the text would copy it.
-  // REQUIRES: HoldText: the text is a block. LetGoText: the text is held. HoldText throws std::bad_alloc.
-  void HoldText(const char* text) { held_texts_.push_back(text); }
-  void LetGoText(const char* text) noexcept { std::erase(held_texts_, text); }
-  // Returns true if a walk reads the entry's value in slices now.
-  bool IsReadInSlices(const Entry& entry) const noexcept;
+  // Keys may share a text, so a text may have several readers; a reader has one text. Borrows reader until LetGoText. HoldText
+  // throws std::bad_alloc. REQUIRES: HoldText: the text is a block. LetGoText: the reader holds a text.
+  void HoldText(const char* text, SlicedReader& reader) { held_texts_.push_back({text, &reader}); }
+  void LetGoText(const SlicedReader& reader) noexcept {
+    std::erase_if(held_texts_, [&](const HeldText& held) { return held.reader == &reader; });
+  }
+  // Who reads the entry's value in slices now, or null.
+  SlicedReader* ReaderOf(const Entry& entry) const noexcept;
   // Frees a value without a key in slices. REQUIRES: nobody watches the value.
   void Bury(std::unique_ptr<RichValue> value) noexcept { parts_.buried.Bury(std::move(value)); }
   // Flush replaces the database by an empty database and reports kFlushed; FlushAll does so with all databases. No effect on
@@ -191,6 +196,10 @@ class Databases {
   bool FreeSome(size_t budget) noexcept;
 
  private:
+  struct HeldText {
+    const char* text;
+    SlicedReader* reader;
+  };
   // Tells the keyspaces the effect of an access now.
   void FollowEffect() noexcept;
   size_t FreeableGraves() const noexcept;
@@ -222,7 +231,7 @@ class Databases {
   std::vector<std::unique_ptr<Keyspace>> graveyard_;
   bool active_expiry_ = true;
   AccessEffect effect_ = AccessEffect::kRecency;  // without a walk, and without suspension
-  std::vector<const char*> held_texts_;
+  std::vector<HeldText> held_texts_;
   bool walked_ = false;
   bool suspended_ = false;
   std::vector<uint8_t> index_of_;  // database index, by keyspace id

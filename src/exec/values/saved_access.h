@@ -2,11 +2,13 @@
 //
 // A save sees each value as it was when the save began (snapshot/large/). A change of a hash, a set or a sorted set costs the
 // save one member, and elements come and go at the ends of a list or a stream. But a change in the middle of a half-saved list
-// needs the rest of the list in the file first, and a change of a half-saved string a copy of the string. Such a request waits
-// (RequestPostponed) until the value is saved. The parts of a transaction and the calls of a script cannot wait, and neither
-// can a client that was blocked and is woken: they pay for the rest, or for the copy, at once.
+// needs the rest of the list first, and a change of a half-saved string a copy of the string. Such a request waits
+// (RequestPostponed), and the save puts the value aside, into memory, in its next slices, before it writes anything else: the
+// wait ends then, wherever in the file the value will come. The parts of a transaction and the calls of a script cannot wait,
+// and neither can a client that was blocked and is woken: they pay for the rest, or for the copy, at once.
 #pragma once
 
+#include "cache/entry/value_watch.h"
 #include "cache/keyspace/databases.h"
 #include "exec/dispatch/context.h"
 
@@ -18,7 +20,10 @@ inline constexpr uint64_t kTakenAtOnce = 1000;
 [[gnu::noinline, gnu::cold]] inline void AwaitSaveOf(Context& ctx, Entry& entry) {
   if (!ctx.MayBePostponed()) return;
   ctx.keyspace.ShowToWalk(entry);
-  if (ctx.server.databases.IsReadInSlices(entry)) throw RequestPostponed();
+  SlicedReader* const reader = ctx.server.databases.ReaderOf(entry);
+  if (reader == nullptr) return;
+  reader->OnAwaited();
+  throw RequestPostponed();
 }
 
 // Must precede a change in place of a string, a list or a stream; `entry` may be null. Throws RequestPostponed.

@@ -5,6 +5,8 @@
 //   Some       appends the next bytes to the file, when the value's turn has come: one value after another
 //   a change   the value tells before, and this object puts the part that changes into a buffer of its own; the buffer
 //              goes into the file with the rest. The first change may come long before the value's turn
+//   a wait     a request that would change the value as a whole waits: from now on PutAside puts one part after the other into
+//              the buffer, before the value's turn and whatever is in the file. The wait is over when the value is read
 //   a removal  of the key, or its replacement: this object keeps the value until the value is saved, and then has it freed in
 //              slices. Nothing is copied
 //   GiveUp     the save has failed: nothing more is written. Unwind ends the reading of the value
@@ -28,6 +30,7 @@ namespace mayfly {
 
 class Databases;
 class Entry;
+class HalfSaved;
 
 // The save, as its half-saved values see it.
 class SaveHome {
@@ -40,6 +43,8 @@ class SaveHome {
   virtual void OnNoMemory() noexcept = 0;
   // kept_bytes has changed.
   virtual void CountBytes() noexcept = 0;
+  // A request waits until this value is read: PutAside should follow soon.
+  virtual void OnAwaited(HalfSaved& value) noexcept = 0;
 
   Databases& databases;
   Now began;
@@ -72,6 +77,12 @@ class HalfSaved {
   virtual void GiveUp() noexcept = 0;
   // Goes on for about `budget` members. Returns true at the end. REQUIRES: after GiveUp.
   virtual bool Unwind(size_t budget) noexcept = 0;
+  // Reads the next part into the buffer. Returns true if nothing is left to read. Throws std::bad_alloc, and has changed nothing
+  // then. REQUIRES: before GiveUp.
+  virtual bool PutAside() = 0;
+  // For the save alone: a request waits for the value; the value has moved forward.
+  bool awaited = false;
+  bool forward = false;
   // The bytes of a text that no key has any more.
   virtual uint64_t TextBytes() const noexcept { return 0; }
 

@@ -59,14 +59,19 @@ uint64_t HalfSavedList::Write(uint64_t index, uint64_t count, bool all, std::str
   }
 }
 
-void HalfSavedList::SaveAside(uint64_t count) {
-  while (count != 0) {
-    uint64_t written = 0;
-    buffer_.Append([&](std::string& bytes) { written = Write(next_, count, /*all=*/false, bytes); });
-    next_ += written;
-    left_ -= written;
-    count -= written;
-  }
+uint64_t HalfSavedList::SaveSomeAside(uint64_t count) {
+  uint64_t written = 0;
+  buffer_.Append([&](std::string& bytes) { written = Write(next_, count, /*all=*/false, bytes); });
+  next_ += written;
+  left_ -= written;
+  return written;
+}
+
+bool HalfSavedList::PutAside() {
+  if (left_ != 0) SaveSomeAside(left_);
+  if (left_ != 0) return false;
+  Detach();
+  return true;
 }
 
 // ---- changes

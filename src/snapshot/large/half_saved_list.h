@@ -4,7 +4,8 @@
 //
 // Elements are saved from the head. Elements that leave an end before they are saved go into a buffer, those of the tail into
 // tail_, which is written last. Elements that clients add at an end are outside of the range. Any other change of the list has
-// the rest of the range saved first, at once: requests that can wait do so (exec/values/saved_access.h).
+// the rest of the range saved first, at once: requests that can wait do so (exec/values/saved_access.h), while the rest goes
+// into the buffer in pieces.
 #pragma once
 
 #include <memory>
@@ -28,18 +29,24 @@ class HalfSavedList final : public HalfSaved, private ListWatch {
   bool Some(std::string& out) override;
   void GiveUp() noexcept override;
   bool Unwind(size_t) noexcept override { return true; }
+  bool PutAside() override;
 
  private:
   void BeforeDropHead(uint64_t count) noexcept override;
   void BeforeDropTail(uint64_t count) noexcept override;
   void AfterPushHead(uint64_t count) noexcept override { next_ += count; }
   void BeforeChange() noexcept override;
+  void OnAwaited() noexcept override { home_.OnAwaited(*this); }
   void Keep(std::unique_ptr<RichValue> value) noexcept override { Own(std::move(value)); }
 
   // Writes elements from `index` on: `count`, or fewer that have kSliceBytes. Returns the number of written elements.
   uint64_t Write(uint64_t index, uint64_t count, bool all, std::string& bytes) const;
-  // Puts `count` elements from next_ on into the buffer, in pieces. Throws std::bad_alloc.
-  void SaveAside(uint64_t count);
+  // Puts up to `count` elements from next_ on into the buffer: one piece. Returns their number. Throws std::bad_alloc.
+  uint64_t SaveSomeAside(uint64_t count);
+  // Puts `count` elements into the buffer. Throws std::bad_alloc.
+  void SaveAside(uint64_t count) {
+    while (count != 0) count -= SaveSomeAside(count);
+  }
   void Detach() noexcept;
 
   ListValue* list_;  // null: nothing is left to read

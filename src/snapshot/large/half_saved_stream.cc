@@ -51,6 +51,14 @@ size_t HalfSavedStream::WriteNode(std::string& bytes) {
   return size;
 }
 
+bool HalfSavedStream::PutAside() {
+  for (size_t work = 0; left_ != 0 && work < kSliceBytes;)
+    buffer_.Append([&](std::string& bytes) { work += WriteNode(bytes); });
+  if (left_ != 0) return false;
+  Detach();
+  return true;
+}
+
 void HalfSavedStream::BeforeNode(StreamId first) noexcept {
   if (first > last_) return;
   while (left_ != 0 && from_ <= first) {

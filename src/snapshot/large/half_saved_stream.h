@@ -24,12 +24,14 @@ class HalfSavedStream final : public HalfSaved, private StreamWatch {
   bool Some(std::string& out) override;
   void GiveUp() noexcept override;
   bool Unwind(size_t) noexcept override { return true; }
+  bool PutAside() override;
 
  private:
   void BeforeNode(StreamId first) noexcept override;
+  void OnAwaited() noexcept override { home_.OnAwaited(*this); }
   void Keep(std::unique_ptr<RichValue> value) noexcept override { Own(std::move(value)); }
 
-  // Writes the next node. Returns the size of its listpack.
+  // Writes the next node. Returns the size of its listpack. Throws std::bad_alloc, and has passed no node then.
   size_t WriteNode(std::string& bytes);
   void Detach() noexcept;
 

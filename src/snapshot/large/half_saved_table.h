@@ -27,6 +27,8 @@ class HalfSavedTable final : public HalfSaved, private MemberWatch {
   bool Some(std::string& out) override;
   void GiveUp() noexcept override;
   bool Unwind(size_t budget) noexcept override;
+  // Nobody waits: a change costs one member.
+  bool PutAside() override { return true; }
 
  private:
   enum class Stage : uint8_t { kHead, kMembers, kDeadlines };

@@ -1,5 +1,7 @@
 #include "snapshot/large/half_saved_text.h"
 
+#include <cassert>
+#include <string_view>
 #include <utility>
 
 #include "cache/entry/entry.h"
@@ -7,6 +9,12 @@
 #include "snapshot/format/types.h"
 
 namespace mayfly {
+namespace {
+
+// Bytes are only copied, so a part is larger than others' parts. A string with such a part and its end fills its memory.
+constexpr size_t kPartBytes = (size_t{128} << 10) - 1;
+
+}  // namespace
 
 HalfSavedText::HalfSavedText(SaveHome& home, unsigned database, const Entry& entry, std::string&& facts)
     : HalfSaved(home, database, std::move(facts)), text_(entry.block()) {
@@ -14,28 +22,44 @@ HalfSavedText::HalfSavedText(SaveHome& home, unsigned database, const Entry& ent
   out.Byte(rdb::type::kString);
   out.String(entry.key());
   out.Length(text_.size());
-  home.databases.HoldText(text_.data());
+  home.databases.HoldText(text_.data(), *this);
 }
 
 bool HalfSavedText::Some(std::string& out) {
-  constexpr size_t kMostAtOnce = 4 * kSliceBytes;  // bytes are only copied
   if (!begun_) {
     out += head_;
     begun_ = true;
     return false;
   }
-  const std::string_view part = text_.view().substr(at_, kMostAtOnce);
-  out += part;
+  if (!buffer_.empty())
+    buffer_.MoveSome(out);
+  else
+    Read(out);
+  return buffer_.empty() && !text_;
+}
+
+bool HalfSavedText::PutAside() {
+  if (text_) buffer_.Append([this](std::string& bytes) { Read(bytes); });
+  return !text_;
+}
+
+void HalfSavedText::Read(std::string& bytes) {
+  assert(text_);
+  const std::string_view part = text_.view().substr(at_, kPartBytes);
+  bytes += part;
   at_ += part.size();
-  if (at_ != text_.size()) return false;
-  GiveUp();
-  return true;
+  if (at_ == text_.size()) LetGoOfText();
+}
+
+void HalfSavedText::LetGoOfText() noexcept {
+  if (!text_) return;
+  home_.databases.LetGoText(*this);
+  text_ = SharedBytes();
 }
 
 void HalfSavedText::GiveUp() noexcept {
-  if (!text_) return;
-  home_.databases.LetGoText(text_.data());
-  text_ = SharedBytes();
+  buffer_.Clear();
+  LetGoOfText();
 }
 
 }  // namespace mayfly

@@ -1,15 +1,17 @@
-// A large string that is half saved (half_saved.h). The text is held by reference: a SET or a DEL of the key costs nothing,
-// and an edit in place waits, or edits a copy (exec/values/saved_access.h). The text is not compressed.
+// A large string that is half saved (half_saved.h). The text is held by reference: a SET or a DEL of the key costs nothing.
+// An edit in place waits until the rest of the text is in the file or in the buffer, in pieces; or it edits a copy
+// (exec/values/saved_access.h). The text is not compressed.
 #pragma once
 
 #include <string>
 
 #include "base/memory/shared_bytes.h"
+#include "cache/entry/value_watch.h"
 #include "snapshot/large/half_saved.h"
 
 namespace mayfly {
 
-class HalfSavedText final : public HalfSaved {
+class HalfSavedText final : public HalfSaved, private SlicedReader {
  public:
   // As HalfSaved::Begin.
   HalfSavedText(SaveHome& home, unsigned database, const Entry& entry, std::string&& facts);
@@ -18,10 +20,17 @@ class HalfSavedText final : public HalfSaved {
   bool Some(std::string& out) override;
   void GiveUp() noexcept override;
   bool Unwind(size_t) noexcept override { return true; }
+  bool PutAside() override;
   uint64_t TextBytes() const noexcept override { return text_ && text_.Unique() ? text_.size() : 0; }
 
  private:
-  SharedBytes text_;
+  void OnAwaited() noexcept override { home_.OnAwaited(*this); }
+  // Appends the next bytes of the text, and lets go of the text after the last. Throws std::bad_alloc, and has read nothing
+  // then. REQUIRES: there are such bytes.
+  void Read(std::string& bytes);
+  void LetGoOfText() noexcept;
+
+  SharedBytes text_;  // null: nothing is left to read
   size_t at_ = 0;
   bool begun_ = false;
 };
