@@ -1,4 +1,5 @@
 // XADD, XDEL, XTRIM and kin: add, delete and trim entries of streams.
+#include <algorithm>
 #include <vector>
 
 #include "config/sources/options.h"
@@ -68,6 +69,12 @@ void AddEntry(Context& ctx, const Key& key, const Typed<StreamValue>& found, Str
                              : &kXAdd; });
 }
 
+// Must precede a trim of the stream, which may be absent. As AwaitSave, but waits only until a save has read most of what goes.
+void AwaitSaveForTrim(Context& ctx, const Typed<StreamValue>& found, const StreamTrim& trim) {
+  if (found.value == nullptr || !ctx.server.databases.walked()) return;
+  if (found.value->MayTrimMoreThan(kTakenAtOnce, trim)) AwaitSave(ctx, found.entry);
+}
+
 void XAdd(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(1);
@@ -87,9 +94,7 @@ void XAdd(Context& ctx, Args& args) {
   if (!id)
     return ctx.Fail("ERR The ID specified in XADD is equal or smaller than the target stream top item");
   if (!RequireSmall(ctx, pairs)) return;
-  if (found.value != nullptr && options.trim && options.trim->by == StreamTrim::By::kLength &&
-      found.value->length() > kTakenAtOnce + options.trim->length)
-    AwaitSave(ctx, found.entry);
+  if (options.trim) AwaitSaveForTrim(ctx, found, *options.trim);
   AddEntry(ctx, key, found, *id, pairs, options.trim);
   ReplyStreamId(ctx, *id);
 }
@@ -111,7 +116,9 @@ void XDel(Context& ctx, Args& args) {
     if (!id) return;
     ids.push_back(id->id);
   }
-  AwaitSave(ctx, found.entry);
+  // A save has to read the nodes before a deleted entry first. The arity makes sure that there is an ID.
+  AwaitSaveForTrim(ctx, found,
+                   {.by = StreamTrim::By::kId, .min_id = *std::max_element(ids.begin(), ids.end())});
   int64_t deleted = 0;
   ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXDel, [&](StreamValue& stream) {
     for (const StreamId id : ids) deleted += stream.Delete(id) ? 1 : 0;
@@ -127,7 +134,7 @@ void XTrim(Context& ctx, Args& args) {
   if (!ReadStreamAddOptions(ctx, args, false, options)) return;
   Typed<StreamValue> found;
   if (!ctx.FindTyped(key, found)) return;
-  AwaitSave(ctx, found.entry);
+  AwaitSaveForTrim(ctx, found, *options.trim);
   uint64_t removed = 0;
   if (found.value != nullptr) {
     ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXTrim, [&](StreamValue& stream) {

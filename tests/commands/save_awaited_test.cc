@@ -257,4 +257,58 @@ TEST_CASE_METHOD(AwaitedTest, "two keys that share a text are waited for one aft
   CheckFile(digest);
 }
 
+TEST_CASE_METHOD(AwaitedTest, "a trim of a half-saved stream waits if more than 1000 entries go") {
+  const auto id = [](int number) { return std::to_string(number) + "-1"; };
+  const std::vector<std::vector<std::string>> few = {
+      {"XTRIM", "stream", "MAXLEN", "4900"},
+      {"XTRIM", "stream", "MINID", id(300)},
+      {"XTRIM", "stream", "MINID", "~", id(4000), "LIMIT", "500"},
+      {"XADD", "stream", "MINID", id(900), "9999-1", "f", "v"},
+      {"XDEL", "stream", id(1), id(900)},
+  };
+  const std::vector<std::vector<std::string>> many = {
+      {"XTRIM", "stream", "MAXLEN", "2000"},
+      {"XTRIM", "stream", "MINID", id(4000)},
+      {"XADD", "stream", "MAXLEN", "~", "1000", "9999-1", "f", "v"},
+      {"XADD", "stream", "MINID", id(3000), "9999-1", "f", "v"},
+  };
+  for (const auto& words : few) {
+    CAPTURE(words);
+    Run({"FLUSHALL"});
+    Fill();
+    const Reply digest = Run({"DEBUG", "DIGEST"});
+    BeginInHash();
+    CHECK(Run(words) != NoReply());
+    CheckFile(digest);
+  }
+  for (const auto& words : many) {
+    CAPTURE(words);
+    Run({"FLUSHALL"});
+    Fill();
+    const Reply digest = Run({"DEBUG", "DIGEST"});
+    BeginInHash();
+    CHECK(Run(words) == NoReply());
+    CHECK(Connect().Run({"XLEN", "stream"}) == Integer(5000));
+    while (client().Received().empty()) Turn();
+    CHECK(KeysDone() == 0);
+    CHECK(Run({"XLEN", "stream"}).integer < 4000);
+    CheckFile(digest);
+  }
+}
+
+TEST_CASE_METHOD(AwaitedTest, "a trim waits for the entries that go, not for the whole stream") {
+  for (int i = 0; i < 40'000; ++i)
+    Run({"XADD", "stream", std::to_string(i + 1) + "-1", "field", std::string(50, 's')});
+  FillHash();
+  const Reply digest = Run({"DEBUG", "DIGEST"});
+  BeginInHash();
+  CHECK(Run({"XADD", "stream", "MINID", "2000-1", "50000-1", "f", "v"}) == NoReply());
+  CHECK(Await(client(), Bulk("50000-1")) <= 2 * kPollSlices);
+  const Entry* const entry = keyspace().LookAt("stream", now());
+  CHECK(server().databases.ReaderOf(*entry) != nullptr);
+  CHECK(Run({"XLEN", "stream"}) == Integer(38'002));
+  CHECK(KeysDone() == 0);
+  CheckFile(digest);
+}
+
 }  // namespace mayfly::testing

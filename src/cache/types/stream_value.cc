@@ -282,6 +282,23 @@ uint64_t StreamValue::Trim(const StreamTrim& trim) {
   return removed;
 }
 
+bool StreamValue::MayTrimMoreThan(uint64_t count, const StreamTrim& trim) const noexcept {
+  if (trim.limit != 0 && trim.limit <= count) return false;
+  const bool by_length = trim.by == StreamTrim::By::kLength;
+  if (by_length && length_ <= trim.length) return false;
+  const StreamId end = by_length ? StreamId::Max() : trim.min_id;
+  const StreamId unread = watch_ != nullptr ? watch_->FirstUnread() : StreamId{};
+  uint64_t left = by_length ? length_ - trim.length : length_;  // may go
+  uint64_t cost = 0;
+  for (size_t i = head_; i < nodes_.size() && nodes_[i].first < end && left != 0; ++i) {
+    const uint64_t going = std::min<uint64_t>(nodes_[i].live, left);
+    left -= going;
+    if (nodes_[i].first >= unread) cost += going;
+    if (cost > count) return true;
+  }
+  return false;
+}
+
 uint64_t StreamValue::TrimWithin(Node& node, const StreamTrim& trim) {
   uint64_t removed = 0;
   for (Pack::At at = FirstOf(node); at != node.pack.end();) {

@@ -120,6 +120,9 @@ class StreamValue final : public RichValue {
   bool Delete(StreamId id);
   // Returns the number of removed entries. Takes no memory.
   uint64_t Trim(const StreamTrim& trim);
+  // Returns true if Trim would remove more than `count` entries that the watch, if there is one, has not read; or fewer, by less
+  // than the entries of a node. Looks at the nodes that would go, without a watch at `count` of them.
+  bool MayTrimMoreThan(uint64_t count, const StreamTrim& trim) const noexcept;
 
   // The lowest and the highest id of an entry; 0-0 if there are no entries.
   StreamId FirstEntryId() const;

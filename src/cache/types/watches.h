@@ -38,6 +38,8 @@ class StreamWatch : public ValueWatch {
  public:
   // An entry of the node with this first ID is about to go, perhaps with the node.
   virtual void BeforeNode(StreamId first) noexcept = 0;
+  // Nodes with a lower first ID are read, and cost nothing when they change or go.
+  virtual StreamId FirstUnread() const noexcept = 0;
 };
 
 }  // namespace mayfly

@@ -28,6 +28,7 @@ class HalfSavedStream final : public HalfSaved, private StreamWatch {
 
  private:
   void BeforeNode(StreamId first) noexcept override;
+  StreamId FirstUnread() const noexcept override { return from_; }
   void OnAwaited() noexcept override { home_.OnAwaited(*this); }
   void Keep(std::unique_ptr<RichValue> value) noexcept override { Own(std::move(value)); }
 
