@@ -11,6 +11,7 @@
 #include "exec/call/errors.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
+#include "exec/values/timed_access.h"
 #include "script/engine.h"
 #include "script/shebang.h"
 #include "server/waiting/parking.h"
@@ -37,6 +38,7 @@ void Call(Context& ctx, Args& args) {
   if (ctx.resumed != nullptr) return engine.GoOn(ctx, args);
   const Function* const function = StoreOf(ctx).Find(args[1]);
   if (function != nullptr && !Engine::HasRoom(ctx, function->flags)) return;
+  if (MayHaveDue(ctx)) AwaitDue(ctx, *ctx.row.command, args.all());
   Engine::Show(ctx, args);
   if (function == nullptr) return ctx.Fail("ERR Function not found");
   const std::optional<int64_t> keys = ParseInteger(args[2]);

@@ -5,6 +5,7 @@
 #include "exec/call/call_flags.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
+#include "exec/values/timed_access.h"
 #include "script/engine.h"
 #include "script/run.h"
 #include "script/shebang.h"
@@ -48,6 +49,7 @@ void Eval(Context& ctx, Args& args) {
   Engine& engine = Engine::Of(ctx.server);
   if (ctx.resumed != nullptr) return engine.GoOn(ctx, args);
   if (!Engine::HasRoom(ctx, ScriptFlagsOf<kBySha>(ctx.server, args.all()))) return;
+  if (MayHaveDue(ctx)) AwaitDue(ctx, *ctx.row.command, args.all());
   Engine::Show(ctx, args);
   if (kBySha && args[1].size() != ScriptCache::kShaDigits) return ctx.Fail(kNoScriptFound);
   const std::optional<size_t> keys = ReadKeyCount(ctx, args);

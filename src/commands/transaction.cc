@@ -8,6 +8,7 @@
 #include "exec/call/reply_buffer.h"
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/queueing.h"
+#include "exec/values/timed_access.h"
 #include "server/watch/watched_keys.h"
 
 namespace mayfly::transaction_commands {
@@ -69,6 +70,10 @@ void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
 void Exec(Context& ctx, Args&) {
   Session& session = ctx.session;
   if (!session.Has(Mode::kTransaction)) return ctx.Fail("ERR EXEC without MULTI");
+  if (MayHaveDue(ctx)) {
+    for (const Transaction::Queued& call : session.transaction->queued)
+      AwaitDue(ctx, *call.row->command, call.arguments.all());
+  }
   const bool changed = ctx.server.watched_keys.Changed(session, ctx.server.databases, ctx.now);
   ctx.server.watched_keys.Forget(session);
   const std::unique_ptr<Transaction> transaction = std::move(session.transaction);

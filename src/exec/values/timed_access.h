@@ -3,15 +3,19 @@
 // A hash or a set treats due members as absent, whether they are dropped or not. A sorted set must take them out of its
 // order first, because ranks count what is in the order. If many members are due at once, that takes long. So a client's
 // request on such a sorted set waits (RequestPostponed): the loop drops the members in slices, with other clients' requests
-// in between, and the request runs again a few milliseconds later, until few are left. Each run counts as an access. The parts of a transaction and the
-// calls of a script cannot wait, and neither can a client that was blocked and is woken. They take all due members out of
-// the order at once, however long it takes.
+// in between, and the request runs again a few milliseconds later, until few are left. Each run counts as an access. A
+// transaction or a script waits before it begins, for all keys that it names (AwaitDue). Its calls cannot wait, and neither
+// can a client that was blocked and is woken: a script that uses a key without naming it takes all due members out of the
+// order at once, however long it takes.
 #pragma once
 
 #include <cstddef>
+#include <span>
+#include <string_view>
 
 #include "cache/keyspace/databases.h"
 #include "cache/types/sorted_set_value.h"
+#include "exec/call/command_keys.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly {
@@ -21,10 +25,13 @@ inline constexpr size_t kDropAtOnce = 10'000;
 // A request waits if more due members than this are in the order of its sorted set.
 inline constexpr size_t kRankedAtOnce = SortedSetValue::kFew;
 
+inline bool HasManyDue(const Entry& entry, Now now) noexcept {
+  return static_cast<const SortedSetValue&>(*entry.rich()).DueInOrder(now) > kRankedAtOnce;
+}
+
 [[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
-  const auto& set = static_cast<const SortedSetValue&>(*entry.rich());
   const bool may_wait = ctx.MayBePostponed() && ctx.server.databases.active_expiry();
-  if (may_wait && set.DueInOrder(ctx.now) > kRankedAtOnce) throw RequestPostponed();
+  if (may_wait && HasManyDue(entry, ctx.now)) throw RequestPostponed();
   return ctx.keyspace.DropDueMembers(key, entry, ctx.now, SortedSetValue::kAtOnce);
 }
 
@@ -41,6 +48,22 @@ inline constexpr size_t kRankedAtOnce = SortedSetValue::kFew;
   if (entry->rich()->type == ValueType::kSortedSet) return DropDueRanked(ctx, key, *entry);
   return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, kDropAtOnce);
 }
+
+// False if AwaitDue need not be called: the wheels have nothing to do, so no member is due.
+inline bool MayHaveDue(Context& ctx) noexcept {
+  return ctx.MayBePostponed() && ctx.server.databases.NextWakeMs(ctx.now) == 0;
+}
+// Must precede a script, and each call of a transaction, before any of them runs. Throws RequestPostponed.
+// REQUIRES: MayHaveDue; the request has changed nothing and written no reply yet.
+[[gnu::cold]] inline void AwaitDue(Context& ctx, const Command& command,
+                                   std::span<const std::string_view> call) {
+  ForEachKey(command, call, [&ctx](const FoundKey& key) {
+    const Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key.text), ctx.now);
+    if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich) return;
+    if (entry->rich()->type == ValueType::kSortedSet && HasManyDue(*entry, ctx.now)) throw RequestPostponed();
+  });
+}
+
 template <typename T>
 void DropDueMembers(Context& ctx, const Key& key, Typed<T>& found) {
   found.entry = DropDueMembers(ctx, key, found.entry);
