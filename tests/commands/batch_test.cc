@@ -80,6 +80,23 @@ TEST_CASE_METHOD(CommandTest, "what one user may call is not known for another w
   }
 }
 
+TEST_CASE_METHOD(CommandTest, "a client whose part of a batch has any length leaves the rest to the next") {
+  Run({"SET", "k", "v"});
+  TestClient& other = Connect();
+  const size_t reply_size = std::string("$1\r\nv\r\n").size();
+  const size_t ok_size = std::string("+OK\r\n").size();
+  for (size_t first = 0; first <= Batch::kRequests; ++first) {
+    std::string ends_early;
+    for (size_t i = 0; i < first; ++i) ends_early += "GET k\r\n";
+    ends_early += "SELECT 0\r\n";
+    std::string many;
+    for (size_t i = 0; i < 2 * Batch::kRequests; ++i) many += "GET k\r\n";
+    const auto replies = RunTogether(server(), {{client(), ends_early}, {other, many}});
+    CHECK(replies[0].size() == first * reply_size + ok_size);
+    CHECK(replies[1].size() == 2 * Batch::kRequests * reply_size);
+  }
+}
+
 TEST_CASE_METHOD(CommandTest,
                  "a key that was removed in the middle of a batch is not found by an old guess") {
   CHECK(RunRaw("SET k v\r\nGET k\r\nDEL k\r\nGET k\r\nSET k w\r\nGET k\r\nFLUSHDB\r\nGET k\r\n") ==

@@ -52,19 +52,20 @@ class HeapBase {
   constexpr HeapBase() noexcept = default;
   explicit constexpr HeapBase(uintptr_t base) noexcept : base_(base) {}
 
-#ifdef MAYFLY_SANITIZE
-  template <typename T>
-  T* Resolve(HeapRef ref) const noexcept {
-    assert(ref);
-    return reinterpret_cast<T*>(ref.bits);
-  }
-  HeapRef RefOf(const void* object) const noexcept { return {reinterpret_cast<uintptr_t>(object)}; }
-#else
   // REQUIRES: ref is not null.
   template <typename T>
   T* Resolve(HeapRef ref) const noexcept {
     assert(ref);
-    return reinterpret_cast<T*>(base_ + (static_cast<uintptr_t>(ref.bits) << kAlignmentShift));
+    return static_cast<T*>(AddressOf(ref));
+  }
+#ifdef MAYFLY_SANITIZE
+  // As Resolve, for an address that is only prefetched: `ref` may be null.
+  void* AddressOf(HeapRef ref) const noexcept { return reinterpret_cast<void*>(ref.bits); }
+  HeapRef RefOf(const void* object) const noexcept { return {reinterpret_cast<uintptr_t>(object)}; }
+#else
+  // As Resolve, for an address that is only prefetched: `ref` may be null.
+  void* AddressOf(HeapRef ref) const noexcept {
+    return reinterpret_cast<void*>(base_ + (static_cast<uintptr_t>(ref.bits) << kAlignmentShift));
   }
   // REQUIRES: `object` lies in the region.
   HeapRef RefOf(const void* object) const noexcept {

@@ -92,6 +92,8 @@ class Keyspace {
   unsigned database() const noexcept { return database_; }
   void set_database(unsigned index) noexcept { database_ = index; }
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
+  // For a prefetch: `ref` may be null.
+  const void* AddressOf(HeapRef ref) const noexcept { return base_.AddressOf(ref); }
 
   // ---- lookup
   uint64_t HashOf(std::string_view text) const noexcept { return parts_.hasher(text); }

@@ -1,7 +1,7 @@
 // Look-ahead of a batch for the keys of a keyspace. Three stages, with other work between them: each stage prefetches the
 // reads of the next. A fourth stage for rich values is in cache/types/look_ahead.h.
 //
-//   hash --Group--> the table's group --Entry--> the entry --Neighbours, Rich--> memory that an access writes to and reads
+//   hash --Group--> the table's group --Entry--> the entry --Neighbours, PrefetchRich--> what an access writes to and reads
 //
 // A guess is an entry that is probably the key's. The guess may be followed unless VoidGuesses::MayHold.
 #pragma once
@@ -33,25 +33,32 @@ class LookAhead {
     assert(guess);
     const Entry& entry = *keyspace_.At(guess);
     if (keyspace_.parts().access_effect == AccessEffect::kRecency) {
-      if (entry.hotter()) PrefetchToWrite(keyspace_.At(entry.hotter()));
-      if (entry.colder()) PrefetchToWrite(keyspace_.At(entry.colder()));
+      Prefetch(entry.hotter());
+      Prefetch(entry.colder());
     }
     if (!writes || !entry.expires()) return;
-    if (entry.wheel_next()) PrefetchToWrite(keyspace_.At(entry.wheel_next()));
-    if (entry.wheel_prev()) PrefetchToWrite(keyspace_.At(entry.wheel_prev()));
+    Prefetch(entry.wheel_next());
+    Prefetch(entry.wheel_prev());
   }
-  // Prefetches the rich value of the guess and returns the value; null if the guess holds a string.
+  // Prefetches the rich value of the guess. Returns false if the guess holds a string.
+  // REQUIRES: guess is not null.
+  bool PrefetchRich(HeapRef guess) const noexcept {
+    const RichValue* const value = Rich(guess);
+    if (value != nullptr) PrefetchToRead(value);
+    return value != nullptr;
+  }
+  // The rich value of the guess; null if the guess holds a string.
   // REQUIRES: guess is not null.
   const RichValue* Rich(HeapRef guess) const noexcept {
     assert(guess);
     const Entry& entry = *keyspace_.At(guess);
-    if (entry.encoding() != Encoding::kRich) [[likely]]
-      return nullptr;
-    PrefetchToRead(entry.rich());
-    return entry.rich();
+    return entry.encoding() == Encoding::kRich ? entry.rich() : nullptr;
   }
 
  private:
+  // A null reference, at the end of a list, needs no test: the prefetch then does no harm.
+  void Prefetch(HeapRef ref) const noexcept { PrefetchToWrite(keyspace_.AddressOf(ref)); }
+
   const Keyspace& keyspace_;
 };
 

@@ -21,7 +21,8 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   limits_.max_bulk = limits.max_bulk;
   batch_limits_ = limits;
   databases_.ForgetGuesses();
-  entries_asked_ = neighbours_asked_ = members_asked_ = member_args_ = 0;
+  entries_asked_ = neighbours_asked_ = members_asked_ = next_;
+  member_args_ = 0;
   has_rich_ = false;
   stage_at_ = next_ + kStageDistance;
   for (Feed& feed : feeds) {
@@ -48,7 +49,7 @@ void Batch::PlanFrom(Feed& feed) {
   bool may_guess = limits_.authenticated && feed.session->parser.idle();
   try {
     MakeRoomForHeads();
-    while (next_ != requests_.end()) {
+    for (;;) {
       resp::Request request;
       const std::string_view left(input.data() + at, input.size() - at);
       const resp::Status status = Next(feed.session->parser, left, user, may_guess, request);
@@ -63,7 +64,10 @@ void Batch::PlanFrom(Feed& feed) {
         if (ends_batch && (next_[-1].row->command->flags & kEndsTurn) != 0) full_ = next_;
         break;
       }
-      if (next_ == stage_at_) StepStages(kStageDistance);
+      if (next_ >= stage_at_) {
+        StepStages(kStageDistance);
+        if (next_ == requests_.end()) break;
+      }
     }
   } catch (const std::bad_alloc&) {
     feed.state = Feed::State::kNoRoom;
@@ -138,37 +142,37 @@ resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, co
 }
 
 void Batch::StepStages(size_t distance) noexcept {
-  const size_t count = this->count();
-  stage_at_ = next_ + kStageDistance;
-  size_t at = entries_asked_;
-  for (; at + distance < count; ++at) {
-    Planned& planned = requests_[at];
-    if (planned.keyspace != nullptr) planned.guess = LookAhead(*planned.keyspace).Candidate(planned.trail);
+  const size_t left = static_cast<size_t>(requests_.end() - next_);
+  stage_at_ = next_ + std::min(kStageDistance, left);
+  Planned* at = entries_asked_;
+  for (Planned* const end = AllBut(distance); at < end; ++at) {
+    if (at->keyspace != nullptr) at->guess = LookAhead(*at->keyspace).Candidate(at->trail);
   }
   entries_asked_ = at;
-  for (at = neighbours_asked_; at + 2 * distance < count; ++at) {
-    Planned& planned = requests_[at];
-    if (planned.guess) {
-      LookAhead(*planned.keyspace).Neighbours(planned.guess, planned.row->writes);
-      planned.value = LookAhead(*planned.keyspace).Rich(planned.guess);
-      has_rich_ = has_rich_ || planned.value != nullptr;
-    } else if (planned.keyspace != nullptr) {
-      planned.guess = LookAhead(*planned.keyspace).Stray(planned.trail, planned.hash);
-      planned.value = nullptr;
+  at = neighbours_asked_;
+  for (Planned* const end = AllBut(2 * distance); at < end; ++at) {
+    if (at->guess) {
+      const LookAhead look_ahead(*at->keyspace);
+      look_ahead.Neighbours(at->guess, at->row->writes);
+      if (look_ahead.PrefetchRich(at->guess)) [[unlikely]]
+        has_rich_ = true;
+    } else if (at->keyspace != nullptr) {
+      at->guess = LookAhead(*at->keyspace).Stray(at->trail, at->hash);
     }
   }
   neighbours_asked_ = at;
-  if (has_rich_ && count > 3 * distance) AskForMembers(count - 3 * distance);
+  if (has_rich_) AskForMembers(AllBut(3 * distance));
 }
 
 // No entry is freed while a batch is planned: all values exist.
-void Batch::AskForMembers(size_t end) noexcept {
+void Batch::AskForMembers(const Planned* end) noexcept {
   for (; members_asked_ < end; ++members_asked_) {
-    const Planned& planned = requests_[members_asked_];
-    if (planned.guess && planned.value != nullptr) {
+    const Planned& planned = *members_asked_;
+    const RichValue* const value = planned.guess ? LookAhead(*planned.keyspace).Rich(planned.guess) : nullptr;
+    if (value != nullptr) {
       const size_t after_key = planned.row->first_key + 1U;
       const std::span all(args_.data() + member_args_, planned.arg_count);
-      PrefetchMembers(*planned.value, all.subspan(std::min(after_key, all.size())));
+      PrefetchMembers(*value, all.subspan(std::min(after_key, all.size())));
     }
     member_args_ += planned.arg_count;
   }

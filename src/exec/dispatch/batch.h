@@ -57,7 +57,6 @@ struct Planned {
   uint64_t hash;        // of the first key; 0: no key
   Keyspace::Table::Trail trail;  // the key's places in the table; only with a keyspace
   HeapRef guess;                 // the key's entry, perhaps
-  const RichValue* value;        // of the guess, if rich; null without a guess; valid only while planning
   bool small;                    // the arguments' size does not matter for the duration (Limits::small_bytes)
   bool plain;  // the command is known, and allowed to the user unless a mode of the session forbids it
 };
@@ -98,7 +97,9 @@ class Batch {
   // Does the second stage for all but the last `distance` requests, the third for all but the last 2 * `distance`, and the
   // fourth for all but the last 3 * `distance`.
   void StepStages(size_t distance) noexcept;
-  void AskForMembers(size_t end) noexcept;
+  void AskForMembers(const Planned* end) noexcept;
+  // The end of all requests but the last `left`.
+  Planned* AllBut(size_t left) noexcept { return count() > left ? next_ - left : requests_.data(); }
 
   // Parses the next request; a request with a known head of its user skips the parsing of the head, and the test of the
   // user's rules. Sets `row` and `plain` of *next_. `may_guess`: the parser is idle and there is a user. REQUIRES:
@@ -114,13 +115,13 @@ class Batch {
   resp::ArgList args_;
   resp::Limits limits_;
   std::array<Planned, kRequests> requests_;
-  Planned* next_ = requests_.data();  // after the last planned request
-  Planned* full_ = nullptr;           // next_ in a full batch; lowered to end the turn
-  Planned* stage_at_ = nullptr;       // next_ when StepStages is due
-  size_t entries_asked_ = 0;          // requests that have passed the second stage
-  size_t neighbours_asked_ = 0;       // requests that have passed the third
-  size_t members_asked_ = 0;  // requests that have passed the fourth, omitted until there is a rich value
-  size_t member_args_ = 0;    // the first argument of the next request for the fourth stage
+  Planned* next_ = requests_.data();     // after the last planned request
+  Planned* full_ = nullptr;              // next_ in a full batch; lowered to end the turn
+  Planned* stage_at_ = nullptr;          // next_ when StepStages is due, at the latest in a full batch
+  Planned* entries_asked_ = nullptr;     // after the last request that has passed the second stage
+  Planned* neighbours_asked_ = nullptr;  // the third stage
+  Planned* members_asked_ = nullptr;     // the fourth stage, omitted until there is a rich value
+  size_t member_args_ = 0;               // the first argument of the next request for the fourth stage
   bool has_rich_ = false;
   Limits batch_limits_{};
 };
