@@ -75,6 +75,8 @@ class Batch {
   };
   // Discards the last batch and plans the next. False if the feeds hold no further request to plan.
   bool Plan(std::span<Feed> feeds, const Limits& limits);
+  // Discards the last batch: its feeds may go.
+  void Clear() noexcept { next_ = requests_.data(); }
 
   std::span<const Planned> requests() const noexcept { return {requests_.data(), count()}; }
   const resp::ArgList& args() const noexcept { return args_; }

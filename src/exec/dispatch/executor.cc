@@ -93,11 +93,12 @@ void Executor::Run(std::span<Feed> feeds) {
   server_.modes &= ~BitOf(Mode::kNewRules);  // nothing is planned
   if (batch_limits_.small_bytes == 0 && !slow_calls_.RecordsAlone(now_)) [[unlikely]]
     batch_limits_.small_bytes = Batch::kSmallBytes;
-  for (std::span<Feed> left = feeds; batch_.Plan(left, batch_limits_);) {
+  for (std::span<Feed> left = feeds; !left.empty() && batch_.Plan(left, batch_limits_);) {
     hot_keys_.Pass(batch_.requests().size(), [this](size_t at) { CountKey(batch_.requests()[at]); });
     RunPlanned();
     while (!left.empty() && left.front().state > Feed::State::kPaused) left = left.subspan(1);
   }
+  batch_.Clear();
   for (Feed& feed : feeds) {
     Session& session = *feed.session;
     session.active_mono_ms = now_.mono_ms;

@@ -12,7 +12,10 @@ namespace mayfly {
 
 void MemoryGate::SetCeiling() noexcept {
   const uint64_t maxmemory = Limits().maxmemory_bytes;
-  ceiling_ = maxmemory == 0 ? UINT64_MAX : server_.memory.AllWith(maxmemory);
+  if (maxmemory == 0)
+    ceiling_ = UINT64_MAX;
+  else
+    ceiling_ = server_.memory.All() <= maxmemory ? maxmemory : server_.memory.AllWith(maxmemory);
 }
 
 // Every turn of the loop calls Calm: the test must be cheap.
@@ -21,8 +24,9 @@ bool MemoryGate::Calm() noexcept {
   if (maxkeys_ != 0 || short_of_room_ || server_.resident.Due(server_.databases.heap().ChurnedBytes()))
     return false;
   if (limit == 0) return true;
+  const uint64_t all = server_.memory.All();
   return server_.stats.arriving_bytes == 0 && settled_.bytes == limit &&
-         server_.memory.All() <= server_.memory.AllWith(limit);
+         (all <= limit || all <= server_.memory.AllWith(limit));
 }
 
 bool MemoryGate::MakeRoom(bool only_if_room, Now now) {

@@ -38,7 +38,8 @@ class MemoryGate {
   // Called at the start of a batch, and of a call outside a batch.
   //
   // The ceiling includes buffers of clients and memory that waits to be freed. Both change little within a batch, and only
-  // make the ceiling too low: the cost is a second test.
+  // make the ceiling too low: the cost is a second test. While all memory is within maxmemory, the data are, too, and nobody
+  // sums up the rest.
   void SetCeiling() noexcept;
   // True if `row` may run now, after the necessary evictions. If false, the row may still run if KeysFit is true. REQUIRES:
   // row.writes.
