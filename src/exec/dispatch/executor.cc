@@ -178,7 +178,6 @@ void Executor::RunPlanned() {
         ++session.commands;
       }
       CountRun(timer, *row, planned);
-      if (row->only_reads) continue;
       if (!row->writes) modes_of_all |= server_.modes;  // a script may be busy now
     }
     if (server_.parking.AnyReady()) [[unlikely]] {
@@ -318,16 +317,18 @@ uint64_t Executor::ExecuteInMode(Context& context, Args& args) {
 template <Executor::Way kWay>
 [[gnu::always_inline]] inline uint64_t Executor::Carry(Context& context, Args& args) {
   if constexpr (kWay == Way::kQuickRead) return Execute(context, args);
+  const TableRow& row = context.row;
   // The changes of an inner call, in a transaction or a script, belong to the client of the outer call.
   if (MayBlock(context.origin)) server_.databases.SetClient(context.session.id);
   const uint64_t errors = kWay == Way::kPlain ? Execute(context, args) : ExecuteInMode(context, args);
-  if (context.row.writes) gate_.HoldKeys(context.now);
+  if (row.writes) gate_.HoldKeys(context.now);
   return errors;
 }
 
 [[gnu::always_inline]] inline uint64_t Executor::Execute(Context& context, Args& args) {
   const TableRow& row = context.row;
-  const char* const end = context.reply.out().end();
+  resp::Writer& reply = context.reply;
+  const char* const end = reply.out().end();
   // A handler that runs out of memory is answered with an error: handlers change nothing before they have all
   // the memory they need.
   try {
@@ -335,20 +336,20 @@ template <Executor::Way kWay>
   } catch (const OutputTooLong&) {
     EndTooLong(context.session, context.origin);
   } catch (const OwnersExhausted&) {
-    AnswerFailure(errors::kOwnersExhausted, context.session, context.reply, context.origin, end);
+    AnswerFailure(errors::kOwnersExhausted, context.session, reply, context.origin, end);
   } catch (const std::bad_alloc&) {
     TellOfNoMemory(server_, context.session, now_);
-    AnswerFailure(errors::kOutOfMemory, context.session, context.reply, context.origin, end);
+    AnswerFailure(errors::kOutOfMemory, context.session, reply, context.origin, end);
   } catch (const TtlRequired&) {
-    AnswerFailure(errors::kTtlRequired, context.session, context.reply, context.origin, end);
+    AnswerFailure(errors::kTtlRequired, context.session, reply, context.origin, end);
   } catch (const RequestPostponed&) {
-    assert(context.reply.out().end() == end);
+    assert(reply.out().end() == end);
     Postpone(context, args);
   }
-  if (context.reply.errors() == 0) [[likely]]
+  if (reply.errors() == 0) [[likely]]
     return 0;
   ++row.calls.failed;
-  return CountErrors(context.reply);
+  return CountErrors(reply);
 }
 
 uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Origin origin, const Args& args,

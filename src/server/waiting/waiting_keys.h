@@ -80,7 +80,9 @@ class WaitingKeys final : public ChangeListener {
   // Lets the clients that wait for the key look at the key again, though unchanged. Returns false if no client waits.
   bool Announce(const KeyPlace& place) noexcept;
   // True if TakeReady would return a key.
-  bool AnyReady() const noexcept { return !ready_.alone() || (AnySwapped() && swapped_left_ > 0); }
+  bool AnyReady() const noexcept {
+    return !keys_.empty() && (!ready_.alone() || (AnySwapped() && swapped_left_ > 0));
+  }
   // True if TakeReady would return a swapped key now or after GoOn.
   bool AnySwapped() const noexcept { return !swapped_.alone(); }
   void GoOn() noexcept { swapped_left_ = kSwappedAtOnce; }
