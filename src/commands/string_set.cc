@@ -14,8 +14,9 @@
 namespace mayfly::string_set_commands {
 namespace {
 
-// Kept apart from the code of most SETs: for values that may be numbers, and for big values.
-[[gnu::noinline]] void StoreAny(Context& ctx, const Args& args, size_t value, const Key& key, Entry* existing,
+// Kept apart from the code of most SETs: for values that may be numbers, and for big values. The key comes by value: so a
+// caller need not keep the key in memory.
+[[gnu::noinline]] void StoreAny(Context& ctx, const Args& args, size_t value, Key key, Entry* existing,
                                 Expiry expiry, const Event& event) {
   ctx.keyspace.Put(key, existing, StringFrom(args, value), expiry, ctx.now, event);
 }

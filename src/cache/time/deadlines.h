@@ -150,7 +150,7 @@ class Deadlines {
   [[gnu::always_inline]] void MoveOn(Wheel& wheel, Entry& entry, uint64_t deadline_ms) noexcept {
     assert(!entry.Has(EntryFlag::kExtra));
     entry.set_near_deadline_ms(deadline_ms);
-    if (wheel.Move(base_.RefOf(&entry))) rearm_.Note(id_);
+    if (!wheel.MayStay(entry.filed(), deadline_ms) && wheel.FileAnew(base_.RefOf(&entry))) rearm_.Note(id_);
   }
   void MoveSlowly(Entry& entry, Expiry deadline, Now now) noexcept;
   void OnWallStep(Now now) noexcept;

@@ -77,8 +77,16 @@ class TimingWheel {
   // REQUIRES: ref is in the wheel.
   [[nodiscard]] [[gnu::always_inline]] bool Move(Ref ref) noexcept {
     assert(Contains(ref));
-    if (hooks().Deadline(ref) >= EmptyBy(wheel::ListOf(hooks().Slot(ref)))) return false;
-    return FileAnew(ref);
+    return !MayStay(hooks().Slot(ref), hooks().Deadline(ref)) && FileAnew(ref);
+  }
+  // The two halves of Move, for an owner who knows the slot and the new deadline without the hooks. MayStay returns true if
+  // an entry of the slot stays where it is. FileAnew returns the same as Insert.
+  [[gnu::always_inline]] bool MayStay(wheel::Place slot, uint64_t deadline) const noexcept {
+    return deadline >= EmptyBy(wheel::ListOf(slot));
+  }
+  [[nodiscard]] [[gnu::noinline]] bool FileAnew(Ref ref) noexcept {
+    lists_.Unlink(ref);
+    return File(ref);
   }
 
   // REQUIRES: ref is in the wheel.
@@ -242,10 +250,6 @@ class TimingWheel {
   }
 
   bool File(Ref ref) noexcept;
-  [[gnu::noinline]] bool FileAnew(Ref ref) noexcept {
-    lists_.Unlink(ref);
-    return File(ref);
-  }
   bool FileOn(Ref ref, ListId list, int level, uint64_t by) noexcept {
     if (!lists_.Push(ref, list)) return false;
     const uint64_t from = WorkableFrom(level, by);

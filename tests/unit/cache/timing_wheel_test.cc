@@ -75,6 +75,8 @@ TEST_CASE("an earlier deadline within the same slot leaves the timer in its slot
   Timers t(1);
   CHECK(t.Set(1, 70 * 64 + 9));
   const uint16_t slot = t[1].slot;
+  CHECK(t.wheel.MayStay(slot, 70 * 64 + 2));
+  CHECK_FALSE(t.wheel.MayStay(slot, 63 * 64));
   CHECK_FALSE(t.Move(1, 70 * 64 + 2));
   CHECK(t[1].slot == slot);
   CHECK(t.SleepUntilDue(10'000) == 70 * 64 + 2);
