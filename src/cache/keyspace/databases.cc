@@ -148,7 +148,7 @@ Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noex
   const auto was_flushed = [&](const auto& grave) {
     return grave->id() == keyspace.id() && grave->Holds(key.text, now);
   };
-  const bool remembers = parts_.departures.misses().capacity() != 0;
+  const bool remembers = !graveyard_.empty() && parts_.departures.misses().capacity() != 0;
   if (remembers && std::any_of(graveyard_.begin(), graveyard_.end(), was_flushed))
     return {MissReason::kDeleted, false};
   const bool touches = !accesses_suspended();
