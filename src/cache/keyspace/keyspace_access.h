@@ -38,7 +38,7 @@ inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
     Slide(entry, now);
   if (parts_.access_effect == AccessEffect::kRecency) [[likely]] {
     entry.set_stamp(Entry::StampOf(now.mono_ms));
-    return owners_.Of(entry).MoveToHottest(entry);
+    return parts_.quotas.Of(entry).MoveToHottest(entry);
   }
   if (parts_.access_effect == AccessEffect::kFrequency) [[unlikely]]
     return CountHit(entry, now);

@@ -61,7 +61,9 @@ struct Context {
   WakeReason wake() const noexcept;
   // The key in argument `index`, hashed now unless it is the first key.
   [[gnu::always_inline]] Key KeyAt(const Args& args, size_t index) const noexcept {
-    if (index == row.first_key && first_key.hash != 0) return {args[index], first_key.hash, first_key.guess};
+    // Keyspace::Peek looks at the guess first, too, and needs no hash then.
+    if (index == row.first_key && (first_key.guess || first_key.hash != 0))
+      return {args[index], first_key.hash, first_key.guess};
     return keyspace.KeyOf(args[index]);
   }
   // For commands that read values: counts a hit or a miss, and an access of the entry.
