@@ -37,7 +37,7 @@ void FlushAll(Context& ctx, Args& args) {
   if (!ReadFlushOption(ctx, args)) return;
   ctx.server.databases.FlushAll(ctx.now);
   for (unsigned i = 0; i < ctx.server.databases.count(); ++i) NoteFlushed(ctx.server, i);
-  if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server)) snapshots->NoteAllFlushed();
+  if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server)) snapshots->NoteAllFlushed(ctx.now);
   ctx.reply.Ok();
 }
 

@@ -22,10 +22,14 @@ void BgSave(Context& ctx, Args& args) {
   if (!cancel) static_cast<void>(args.Accept("SCHEDULE"));
   if (!args.Done()) return ctx.Fail(errors::kSyntax);
   if (cancel) {
-    if (!snapshots.saving())
+    if (!snapshots.saving() || snapshots.cancelling())
       return ctx.Fail("ERR Background saving is currently not in progress or scheduled");
     snapshots.Cancel();
     return ctx.reply.Simple("Background saving cancelled");
+  }
+  if (snapshots.cancelling()) {
+    snapshots.Schedule();
+    return ctx.reply.Simple("Background saving scheduled");
   }
   if (snapshots.saving()) return ctx.Fail("ERR Background save already in progress");
   if (const std::string_view problem = snapshots.SaveSoon(ctx.now); !problem.empty())

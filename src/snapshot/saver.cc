@@ -127,7 +127,7 @@ void Saver::Cancel() noexcept {
   Fail("cancelled");
 }
 
-SaveResult Saver::SaveNow(Now now) {
+SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
   if (target_ != nullptr) {
     Cancel();
     target_->Wait();
@@ -135,7 +135,7 @@ SaveResult Saver::SaveNow(Now now) {
   }
   while (!UnwindSome(kChunkBytes)) {
   }
-  FileWriter& file = BeginFile(kLogBytesAtOnce, now);
+  FileWriter& file = BeginFile(log_bytes, now);
   while (walk_ != nullptr && problem_.empty()) {
     SaveSome(kChunkBytes);
     if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
@@ -324,7 +324,7 @@ void Saver::WriteHead(SaveParts parts, uint64_t log_bytes, Now now) {
     out.String(name);
     out.String(value);
   };
-  out.FileHead(VersionFor(server_.databases));
+  out.FileHead(parts.keys ? VersionFor(server_.databases) : rdb::version::kRedis70);
   field("redis-ver", kRedisVersion);
   field("redis-bits", "64");
   field("ctime", std::to_string(now.wall_ms / kMsPerSecond));

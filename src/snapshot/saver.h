@@ -96,13 +96,15 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   // Begins to send these parts to a client, after a greeting; likewise. The caller parks the client.
   void BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now);
   // A save runs that will become the file.
-  bool to_file() const noexcept { return target_ != nullptr && stream_ == nullptr; }
+  bool to_file() const noexcept { return target_ != nullptr && stream_ == nullptr && !cancelled_; }
   // A save is sent to this client.
   bool IsFor(const Session& client) const noexcept;
   // The running save will have no file, and ends soon. REQUIRES: running().
   void Cancel() noexcept;
-  // Saves all keys as they are now, and waits for the disk. A running save is given up.
-  SaveResult SaveNow(Now now);
+  // True after Cancel until running() is false.
+  bool cancelling() const noexcept { return running() && (cancelled_ || target_ == nullptr); }
+  // Saves all keys as they are now, with so much of the log, and waits for the disk. A running save is given up.
+  SaveResult SaveNow(uint64_t log_bytes, Now now);
 
  private:
   void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept override;

@@ -58,7 +58,9 @@ Snapshots::Snapshots(Server& server, Disk& disk)
 Snapshots::~Snapshots() = default;
 
 bool Snapshots::saving() const noexcept { return saver_->running(); }
+bool Snapshots::saving_file() const noexcept { return saver_->to_file(); }
 void Snapshots::Cancel() noexcept { saver_->Cancel(); }
+bool Snapshots::cancelling() const noexcept { return saver_->cancelling(); }
 bool Snapshots::loading() const noexcept { return loader_->running(); }
 
 void Snapshots::NoteFlushed(const Keyspace& keyspace) noexcept {
@@ -69,10 +71,12 @@ void Snapshots::NoteNamespaceFlushed(std::string_view prefix) {
   if (LoadClaims* const claims = loader_->claims()) claims->NoteNamespaceFlushed(prefix);
 }
 
-void Snapshots::NoteAllFlushed() noexcept {
-  if (server_.options.settings().save.empty()) return;
+void Snapshots::NoteAllFlushed(Now now) {
+  const config::Settings& settings = server_.options.settings();
+  if (settings.save.empty() || settings.dbfilename.empty() || !refused_.empty()) return;
   outlived_ = true;
-  if (saver_->to_file()) saver_->Cancel();
+  if (saving_file()) return Cancel();
+  if (!saving() && !loading()) static_cast<void>(SaveNow(now, /*whole_log=*/false));
 }
 
 void Snapshots::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
@@ -109,13 +113,13 @@ std::string_view Snapshots::SendSoon(Session& client, std::string_view greeting,
 
 bool Snapshots::IsSentTo(const Session& client) const noexcept { return saver_->IsFor(client); }
 
-std::string Snapshots::SaveNow(Now now) {
+std::string Snapshots::SaveNow(Now now, bool whole_log) {
   if (loading()) return std::string(kLoads);
   if (!refused_.empty()) return std::string(kRefused);
   if (server_.options.settings().dbfilename.empty()) return std::string(kNoName);
   SaveResult result;
   try {
-    result = saver_->SaveNow(now);
+    result = saver_->SaveNow(whole_log ? Saver::kLogBytesAtOnce : Saver::kLogBytes, now);
   } catch (const std::bad_alloc&) {
     saver_->Cancel();  // if it has begun
     result.problem = "out of memory";
@@ -310,7 +314,7 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (!result.problem.empty()) log.Warning("the load has ended early: ", result.problem);
   log.Notice("loaded ", result.keys, " keys of ", result.bytes, " bytes in ", result.took_ms, " ms; ",
              result.expired, " had expired, ", result.overtaken,
-             " were changed or flushed by clients meanwhile");
+             " were changed or flushed by clients meanwhile, or come twice in the file");
   if (result.full)
     log.Notice("the load has ended before the end of the file: maxmemory or maxkeys is reached");
   if (result.homeless != 0)
@@ -327,7 +331,8 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
 
 // ---- save points
 //
-// A point is due when enough was changed, and long enough ago was the last save.
+// A point is due when enough was changed, and long enough ago was the last save. After a save that has failed no point has to
+// be due: writes may be refused until one succeeds, so that nothing more would change.
 
 uint64_t Snapshots::Unsaved() const noexcept {
   return server_.databases.changes().by_clients() - server_.stats.saves.changes_at_save;
@@ -335,9 +340,12 @@ uint64_t Snapshots::Unsaved() const noexcept {
 
 uint64_t Snapshots::NextWake() const noexcept {
   const std::vector<config::SavePoint>& points = server_.options.settings().save;
-  if (points.empty() || saver_->running() || loading()) return Alarms::kNever;
+  if (saver_->running() || loading()) return Alarms::kNever;
+  if (scheduled_) return 0;
+  if (points.empty()) return Alarms::kNever;
+  if (outlived_ || !server_.stats.saves.last_ok) return retry_mono_ms_;
   const uint64_t changes = Unsaved();
-  uint64_t next = outlived_ ? last_save_mono_ms_ + kFlushMs : Alarms::kNever;
+  uint64_t next = Alarms::kNever;
   for (const config::SavePoint& point : points) {
     constexpr uint64_t kMostS = UINT64_MAX / kMsPerSecond / 2;  // no point comes that late
     const uint64_t seconds = std::min(static_cast<uint64_t>(point.seconds), kMostS);
@@ -349,6 +357,7 @@ uint64_t Snapshots::NextWake() const noexcept {
 
 void Snapshots::OnWake(Now now, Log* log) {
   if (NextWake() > now.mono_ms) return;
+  scheduled_ = false;
   const std::string_view problem = SaveSoon(now);
   if (problem.empty()) return;
   retry_mono_ms_ = now.mono_ms + kRetryMs;

@@ -42,8 +42,6 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
  public:
   // A save point waits so long after a save that has failed, as in Redis.
   static constexpr uint64_t kRetryMs = 5000;
-  // A file that FLUSHALL has outlived is replaced at once, but not more often than this.
-  static constexpr uint64_t kFlushMs = 1000;
 
   Snapshots(Server& server, Disk& disk);
   ~Snapshots() override;
@@ -60,7 +58,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   std::string_view SaveSoon(Now now);
   // Saves all keys as they are now, and waits for the disk. A running save is given up. Returns the reason for a failure,
   // or "".
-  std::string SaveNow(Now now);
+  std::string SaveNow(Now now) { return SaveNow(now, /*whole_log=*/true); }
   // Begins to send a snapshot of these parts to a client, after a greeting (snapshot/client_stream.h); likewise. The caller
   // parks the client. Throws std::bad_alloc.
   std::string_view SendSoon(Session& client, std::string_view greeting, const SaveParts& parts, Now now);
@@ -69,8 +67,13 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   SyncWishes& wishes() noexcept { return *wishes_; }
   // Also while a snapshot is sent to a client.
   bool saving() const noexcept;
+  // A save in slices runs that will become the file.
+  bool saving_file() const noexcept;
   // REQUIRES: saving().
   void Cancel() noexcept;
+  // After Cancel, until saving() is false. A save may be scheduled then: it begins when the cancelled one is at its end.
+  bool cancelling() const noexcept;
+  void Schedule() noexcept { scheduled_ = true; }
 
   // Whether a stop with these words saves.
   bool SavesToStop(const config::ShutdownFlags& words) const noexcept;
@@ -100,13 +103,14 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // file are not loaded any more. The second throws std::bad_alloc.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
   void NoteNamespaceFlushed(std::string_view prefix);
-  // FLUSHALL: with save points, the file is replaced soon, so that a crash does not bring the keys back. A running save of the
-  // old keys is given up.
-  void NoteAllFlushed() noexcept;
+  // FLUSHALL: with save points, the file is replaced now, as in Redis, so that a crash does not bring the keys back. A running
+  // save of the old keys is given up first, in slices; a load comes to its end first.
+  void NoteAllFlushed(Now now);
   // INVALIDATE: keys with these tags are not loaded any more. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
 
  private:
+  std::string SaveNow(Now now, bool whole_log);
   std::string Path() const;
   // Returns the reason for a failure, or "": also if there is no file and none is `needed`.
   std::string BeginLoad(bool needed, LoadTerms terms, Now now);
@@ -137,6 +141,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   uint64_t last_save_mono_ms_ = 0;  // or the start
   bool loaded_ = false;             // since the start
   bool outlived_ = false;           // the file has keys that FLUSHALL has removed
+  bool scheduled_ = false;          // a save begins as soon as none runs
   std::string refused_;
 };
 

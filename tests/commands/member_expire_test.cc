@@ -311,9 +311,7 @@ TEST_CASE_METHOD(MemberExpireTest, "commands see no member that the wheel's firs
   CHECK(keyspace().Validate());
   CHECK(Run({"SCARD", "s"}) == Integer(1));
   CHECK(Run({"SUNION", "s"}) == Bulks({"stays"}));
-  Run({"MULTI"});
-  Run({"ZCARD", "z"});
-  CHECK(Run({"EXEC"}) == Array({Integer(1)}));
+  CHECK(Run({"EVAL", "return redis.call('ZCARD', 'z')", "0"}) == Integer(1));
   CHECK(Run({"ZREVRANK", "z", "stays"}) == Integer(0));
   CHECK(Run({"ZUNION", "2", "s", "z"}) == Bulks({"stays"}));
   CHECK(Run({"INFO", "stats"}).text.find("expired_subkeys:6000") != std::string::npos);

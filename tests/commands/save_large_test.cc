@@ -424,9 +424,8 @@ TEST_CASE_METHOD(LargeSaveTest, "members of a half-saved sorted set that are due
   Run({"BGSAVE"});
   for (int i = 0; i < 10; ++i) Slice(1);
   LetTimePass(100'000);
-  Ask({"MULTI"});
-  Ask({"ZCARD", "zset"});
-  CHECK(Ask({"EXEC"}) == Array({Integer(1)}));
+  // A request that names the key would wait (zset_due_test.cc).
+  CHECK(Ask({"EVAL", "return redis.call('ZCARD', 'zset')", "0"}) == Integer(1));
   FinishSave();
   const std::string sliced = disk.files().at(kSavedFile);
   StepWallClockUnnoticed(-3'600'000);

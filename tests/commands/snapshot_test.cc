@@ -333,13 +333,55 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(Info("rdb_saves") == "2");
   CHECK(Info("rdb_last_save_keys") == "1");
   Run({"FLUSHALL"});
-  AdvanceTime(900);
-  FinishSave();
-  CHECK(Info("rdb_saves") == "2");  // not more often than once a second
-  AdvanceTime(101);
-  FinishSave();
-  CHECK(Info("rdb_saves") == "3");
+  CHECK(Info("rdb_saves") == "3");  // before the reply, as in Redis
   CHECK(Info("rdb_last_save_keys") == "0");
+
+  FillWith(1000);
+  Run({"SAVE"});
+  disk.piece = 100;
+  SetOption("save", "");
+  Run({"FLUSHALL"});
+  SetOption("save", "3600 1");
+  snapshots().LoadSoon(now());
+  Run({"FLUSHALL"});
+  CHECK(Info("rdb_saves") == "4");
+  FinishLoad();
+  AdvanceTime(1);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "5");
+  CHECK(Info("rdb_last_save_keys") == "0");
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "after a failed save the next one does not wait for changes, since writes are refused") {
+  SetOption("save", "3600 100");
+  Run({"SET", "k", "v"});
+  disk.FailAt(1, EROFS);
+  CHECK(Run({"SAVE"}).kind == Reply::Kind::kError);
+  disk.FailAt(0, 0);
+  CHECK(Run({"SET", "k", "w"}).text.starts_with("MISCONF "));
+  CHECK(Run({"EVAL", "return redis.call('SET', 'k', 'w')", "0"}).text.starts_with("MISCONF "));
+  CHECK(Run({"EVAL", "return redis.call('GET', 'k')", "0"}) == Bulk("v"));
+  AdvanceTime(4999);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "0");
+  AdvanceTime(1);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "1");
+  CHECK(Run({"SET", "k", "w"}) == Ok());
+}
+
+TEST_CASE_METHOD(SnapshotTest, "a save right after a cancelled one begins when that is at its end") {
+  FillWith(1000);
+  Run({"BGSAVE"});
+  Slice();
+  CHECK(Run({"BGSAVE", "CANCEL"}) == Simple("Background saving cancelled"));
+  CHECK(Run({"BGSAVE", "CANCEL"}).kind == Reply::Kind::kError);
+  CHECK(Run({"BGSAVE"}) == Simple("Background saving scheduled"));
+  FinishSave();
+  AdvanceTime(1);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "1");
 }
 
 TEST_CASE_METHOD(SnapshotTest,

@@ -275,7 +275,9 @@ Outcome Executor::MakeCall(const Call& call) {
   const bool in_transaction = call.origin == Origin::kTransaction;
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
-  const uint32_t modes = call.session.modes & (in_transaction ? BitOf(Mode::kStranger) : ~uint32_t{0});
+  // A script itself does not write, so its calls are refused while nothing can be saved.
+  const uint32_t modes = in_transaction ? call.session.modes & BitOf(Mode::kStranger)
+                                        : call.session.modes | (server_.modes & BitOf(Mode::kUnsaved));
   MemoryGate* const gate = call.ignores_memory_limits ? nullptr : &gate_;
   const Refusal why = WhyRefused(call.session, modes, args, call.row, gate, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
