@@ -40,8 +40,8 @@ enum class ChangeReason : uint8_t {
 struct Event {
   std::string_view name;       // empty: the change is not reported
   std::string_view then = {};  // mostly empty
-  bool by_client =
-      true;  // false: the server itself did it, or the change is no news; not counted as a client's change
+  // False: the server itself did it, or the change is no news. Change::client is 0 then, and by_clients does not count it.
+  bool by_client = true;
 };
 
 namespace events {
