@@ -50,7 +50,7 @@ class Requests {
         ranks_(static_cast<uint32_t>(options.keys), options.exponent, options.seed),
         forms_(options.write.empty() ? std::vector<RequestForm>() : ReadForms(options.write)),
         value_(options.value_bytes, 'v'),
-        random_(~options.seed) {}  // whether a request writes has nothing to do with its key
+        random_(options.seed * kOther) {}  // whether a request writes has nothing to do with its key
 
   // Appends a request, and returns whether it writes.
   bool Append(std::string& out) {
@@ -70,6 +70,8 @@ class Requests {
 
  private:
   static constexpr uint64_t kStride = 2'654'435'761;  // a prime, above every number of keys
+  // Makes a seed whose numbers are others. Those of a seed and of its complement rise and fall together.
+  static constexpr uint64_t kOther = 0x9e3779b97f4a7c15;
 
   const TrafficOptions& options_;
   Zipf ranks_;
