@@ -156,8 +156,7 @@ constexpr Command kRows[] = {
      .syntax = "key ttl serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds] [FREQ frequency]",
      .argument_notes = "REPLACE@3.0.0 ABSTTL@5.0.0 IDLETIME@5.0.0 FREQ@5.0.0",
      .notes = "Reads what Redis up to 8.4 and Valkey up to 9 have dumped, and of newer ones what has a known "
-              "type; no modules. Consumer groups of "
-              "streams are dropped."},
+              "type; no modules."},
 };
 const CommandFamily kFamily("generic", kRows);
 

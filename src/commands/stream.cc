@@ -6,8 +6,7 @@
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/edit_or_create.h"
-#include "exec/values/saved_access.h"
-#include "server/watch/unseen_change.h"
+#include "exec/values/stream_saved_access.h"
 
 namespace mayfly::stream_commands {
 namespace {
@@ -16,6 +15,7 @@ constexpr Event kXAdd{"xadd"};
 constexpr Event kXAddAndTrim{"xadd", "xtrim"};
 constexpr Event kXDel{"xdel"};
 constexpr Event kXTrim{"xtrim"};
+constexpr Event kXSetId{.name = "xsetid", .unseen = true};
 
 StreamLimits LimitsOf(const Context& ctx) {
   const config::Settings& settings = ctx.server.options.settings();
@@ -67,12 +67,6 @@ void AddEntry(Context& ctx, const Key& key, const Typed<StreamValue>& found, Str
       [&] { return !added    ? nullptr
                    : trimmed ? &kXAddAndTrim
                              : &kXAdd; });
-}
-
-// Must precede a trim of the stream, which may be absent. As AwaitSave, but waits only until a save has read most of what goes.
-void AwaitSaveForTrim(Context& ctx, const Typed<StreamValue>& found, const StreamTrim& trim) {
-  if (found.value == nullptr || !ctx.server.databases.walked()) return;
-  if (found.value->MayTrimMoreThan(kTakenAtOnce, trim)) AwaitSave(ctx, found.entry);
 }
 
 void XAdd(Context& ctx, Args& args) {
@@ -189,15 +183,12 @@ void XSetId(Context& ctx, Args& args) {
     return ctx.Fail("ERR The ID specified in XSETID is smaller than the target stream top item");
   if (options.added && stream.length() > static_cast<uint64_t>(*options.added) && stream.length() != 0)
     return ctx.Fail("ERR The entries_added specified in XSETID is smaller than the target stream length");
-  const bool observed = found.entry->Has(EntryFlag::kListened);
-  Entry* const entry =
-      ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId, [&](StreamValue& edited) {
-        edited.SetLastId(options.id);
-        if (options.added) edited.SetAdded(static_cast<uint64_t>(*options.added));
-        if (options.max_deleted != StreamId{}) edited.SetMaxDeletedId(options.max_deleted);
-        return true;
-      });
-  if (observed && entry != nullptr) entry->Set(EntryFlag::kListened);  // its change was not seen
+  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId, [&](StreamValue& edited) {
+    edited.SetLastId(options.id);
+    if (options.added) edited.SetAdded(static_cast<uint64_t>(*options.added));
+    if (options.max_deleted != StreamId{}) edited.SetMaxDeletedId(options.max_deleted);
+    return true;
+  });
   ctx.reply.Ok();
 }
 
@@ -212,8 +203,9 @@ constexpr Command kRows[] = {
      .complexity = "O(1); with trimming O(N) where N is the number of entries that are removed",
      .summary = "Adds an entry to a stream; creates the key if it is absent.",
      .syntax =
-         "key [NOMKSTREAM] [<MAXLEN|MINID> [=|~] threshold [LIMIT count]] <*|id> field value [field value "
-         "...]",
+         "key [NOMKSTREAM] [KEEPREF | DELREF | ACKED] [<MAXLEN|MINID> [=|~] threshold [LIMIT count]] <*|id> "
+         "field value [field value ...]",
+     .argument_notes = "KEEPREF@8.2.0 DELREF@8.2.0 ACKED@8.2.0",
      .tips = "nondeterministic_output"},
     {.name = "xlen",
      .arity = 2,
@@ -244,7 +236,8 @@ constexpr Command kRows[] = {
      .since = "5.0.0",
      .complexity = "O(N) where N is the number of entries that are removed",
      .summary = "Removes the oldest entries of a stream, up to a length or an id.",
-     .syntax = "key <MAXLEN|MINID> [=|~] threshold [LIMIT count]",
+     .syntax = "key <MAXLEN|MINID> [=|~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]",
+     .argument_notes = "KEEPREF@8.2.0 DELREF@8.2.0 ACKED@8.2.0",
      .tips = "nondeterministic_output"},
     {.name = "xsetid",
      .arity = -3,

@@ -1,10 +1,12 @@
-// XINFO: the parts and figures of a stream.
+// XINFO: the parts and figures of a stream, its groups and their consumers.
+#include <algorithm>
 #include <optional>
-#include <string>
 
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
+#include "exec/values/group_access.h"
+#include "exec/values/group_counts.h"
 
 namespace mayfly::stream_info_commands {
 namespace {
@@ -37,6 +39,101 @@ void ReplyEdge(Context& ctx, std::string_view name, const StreamValue& stream, b
   });
 }
 
+size_t GroupsOf(const StreamValue& stream) noexcept {
+  return stream.groups() != nullptr ? stream.groups()->size() : 0;
+}
+
+void ReplyNumber(Context& ctx, std::string_view name, int64_t value) {
+  ctx.reply.Bulk(name);
+  ctx.reply.Integer(value);
+}
+
+void ReplyCount(Context& ctx, std::string_view name, uint64_t value) {
+  ReplyNumber(ctx, name, static_cast<int64_t>(value));
+}
+
+void ReplyOptional(Context& ctx, std::string_view name, std::optional<int64_t> value) {
+  if (value) return ReplyNumber(ctx, name, *value);
+  ctx.reply.Bulk(name);
+  ctx.reply.Null();
+}
+
+void ReplyId(Context& ctx, std::string_view name, StreamId id) {
+  ctx.reply.Bulk(name);
+  ReplyStreamId(ctx, id);
+}
+
+// entries-read and lag.
+void ReplyProgress(Context& ctx, const StreamValue& stream, const StreamGroup& group) {
+  const bool known = group.entries_read != StreamGroup::kUnknown;
+  ReplyOptional(ctx, "entries-read", known ? std::optional(group.entries_read) : std::nullopt);
+  ReplyOptional(ctx, "lag", LagOf(stream, group));
+}
+
+// ---- FULL. Of everything at most `count` is answered; 0: no limit.
+
+size_t Shown(size_t all, uint64_t count) noexcept {
+  return count == 0 ? all : std::min<uint64_t>(all, count);
+}
+
+void ReplyPendingOf(Context& ctx, const StreamGroup& group, uint64_t count) {
+  ctx.reply.Bulk("pending");
+  size_t left = Shown(group.pending(), count);
+  ctx.reply.Array(left);
+  if (left == 0) return;
+  group.deliveries().ForFrom({}, [&](StreamId id, const Delivery& delivery) {
+    ctx.reply.Array(4);
+    ReplyStreamId(ctx, id);
+    ctx.reply.Bulk(group.ConsumerOf(delivery).name);
+    ctx.reply.Integer(delivery.ms);
+    ctx.reply.Integer(delivery.count);
+    return --left != 0;
+  });
+}
+
+void ReplyConsumerFull(Context& ctx, const StreamGroup& group, const StreamConsumer& consumer,
+                       uint64_t count) {
+  ctx.reply.Map(5);
+  ctx.reply.Bulk("name");
+  ctx.reply.Bulk(consumer.name);
+  ReplyNumber(ctx, "seen-time", consumer.seen_ms);
+  ReplyNumber(ctx, "active-time", consumer.active_ms);
+  ReplyCount(ctx, "pel-count", consumer.pending());
+  ctx.reply.Bulk("pending");
+  size_t left = Shown(consumer.pending(), count);
+  ctx.reply.Array(left);
+  if (left == 0) return;
+  consumer.ids().ForFrom({}, [&](StreamId id, const auto&) {
+    const Delivery& delivery = *group.Find(id);
+    ctx.reply.Array(3);
+    ReplyStreamId(ctx, id);
+    ctx.reply.Integer(delivery.ms);
+    ctx.reply.Integer(delivery.count);
+    return --left != 0;
+  });
+}
+
+void ReplyGroupFull(Context& ctx, const StreamValue& stream, const StreamGroup& group, uint64_t count) {
+  ctx.reply.Map(7);
+  ctx.reply.Bulk("name");
+  ctx.reply.Bulk(group.name);
+  ReplyId(ctx, "last-delivered-id", group.last_id);
+  ReplyProgress(ctx, stream, group);
+  ReplyCount(ctx, "pel-count", group.pending());
+  ReplyPendingOf(ctx, group, count);
+  ctx.reply.Bulk("consumers");
+  ctx.reply.Array(group.consumers());
+  group.ForEachConsumer(
+      [&](const StreamConsumer& consumer) { ReplyConsumerFull(ctx, group, consumer, count); });
+}
+
+void ReplyGroupsFull(Context& ctx, const StreamValue& stream, uint64_t count) {
+  ctx.reply.Bulk("groups");
+  ctx.reply.Array(GroupsOf(stream));
+  if (GroupsOf(stream) == 0) return;
+  stream.groups()->ForEach([&](const StreamGroup& group) { ReplyGroupFull(ctx, stream, group, count); });
+}
+
 void XInfoStream(Context& ctx, Args& args) {
   Typed<StreamValue> found;
   if (!ctx.ReadTyped(ctx.KeyAt(args, 2), found)) return;
@@ -44,47 +141,58 @@ void XInfoStream(Context& ctx, Args& args) {
   std::optional<uint64_t> count;
   if (!ReadInfoOptions(ctx, args, count)) return;
   const StreamValue& stream = *found.value;
-  const auto number = [&](std::string_view name, uint64_t value) {
-    ctx.reply.Bulk(name);
-    ctx.reply.Integer(static_cast<int64_t>(value));
-  };
-  const auto id = [&](std::string_view name, StreamId value) {
-    ctx.reply.Bulk(name);
-    ReplyStreamId(ctx, value);
-  };
   ctx.reply.Map(count ? 9 : 10);
-  number("length", stream.length());
-  number("radix-tree-keys", stream.nodes());
-  number("radix-tree-nodes", stream.nodes() + 1);
-  id("last-generated-id", stream.last_id());
-  id("max-deleted-entry-id", stream.max_deleted_id());
-  number("entries-added", stream.added());
-  id("recorded-first-entry-id", stream.FirstEntryId());
+  ReplyCount(ctx, "length", stream.length());
+  ReplyCount(ctx, "radix-tree-keys", stream.nodes());
+  ReplyCount(ctx, "radix-tree-nodes", stream.nodes() + 1);
+  ReplyId(ctx, "last-generated-id", stream.last_id());
+  ReplyId(ctx, "max-deleted-entry-id", stream.max_deleted_id());
+  ReplyCount(ctx, "entries-added", stream.added());
+  ReplyId(ctx, "recorded-first-entry-id", stream.FirstEntryId());
   if (count) {
     ctx.reply.Bulk("entries");
     ReplyStreamRange(ctx, stream, {}, StreamId::Max(), *count);
-    ctx.reply.Bulk("groups");
-    return ctx.reply.EmptyArray();
+    return ReplyGroupsFull(ctx, stream, *count);
   }
-  number("groups", 0);
+  ReplyCount(ctx, "groups", GroupsOf(stream));
   ReplyEdge(ctx, "first-entry", stream, false);
   ReplyEdge(ctx, "last-entry", stream, true);
 }
 
-// A stream has no consumer groups here, so whatever group is asked for is missing.
 void XInfoGroups(Context& ctx, Args& args) {
   Typed<StreamValue> found;
   if (!ctx.ReadTyped(ctx.KeyAt(args, 2), found)) return;
   if (found.value == nullptr) return ctx.Fail(errors::kNoSuchKey);
-  ctx.reply.EmptyArray();
+  ctx.reply.Array(GroupsOf(*found.value));
+  if (found.value->groups() == nullptr) return;
+  found.value->groups()->ForEach([&](const StreamGroup& group) {
+    ctx.reply.Map(6);
+    ctx.reply.Bulk("name");
+    ctx.reply.Bulk(group.name);
+    ReplyCount(ctx, "consumers", group.consumers());
+    ReplyCount(ctx, "pending", group.pending());
+    ReplyId(ctx, "last-delivered-id", group.last_id);
+    ReplyProgress(ctx, *found.value, group);
+  });
 }
 
 void XInfoConsumers(Context& ctx, Args& args) {
-  Typed<StreamValue> found;
-  if (!ctx.ReadTyped(ctx.KeyAt(args, 2), found)) return;
-  if (found.value == nullptr) return ctx.Fail(errors::kNoSuchKey);
-  ctx.Fail("NOGROUP No such consumer group '" + std::string(errors::Repeated(args[3])) + "' for key name '" +
-           std::string(errors::Repeated(args[2])) + "'");
+  FoundGroup found;
+  if (!FindGroup(ctx, ctx.KeyAt(args, 2), args[3], found)) return;
+  if (found.stream == nullptr) return ctx.Fail(errors::kNoSuchKey);
+  if (found.group == nullptr) return FailNoGroupOfKey(ctx, args[2], args[3]);
+  // The clock may have been set back.
+  const auto since = [&](int64_t ms) { return std::max<int64_t>(ctx.now.wall_ms - ms, 0); };
+  ctx.reply.Array(found.group->consumers());
+  found.group->ForEachConsumer([&](const StreamConsumer& consumer) {
+    const bool active = consumer.active_ms != StreamConsumer::kNever;
+    ctx.reply.Map(4);
+    ctx.reply.Bulk("name");
+    ctx.reply.Bulk(consumer.name);
+    ReplyCount(ctx, "pending", consumer.pending());
+    ReplyNumber(ctx, "idle", since(consumer.seen_ms));
+    ReplyNumber(ctx, "inactive", active ? since(consumer.active_ms) : StreamConsumer::kNever);
+  });
 }
 
 constexpr KeySpec kRead = {2, 2, 1, kKeyRO | kKeyAccess};
@@ -97,8 +205,8 @@ constexpr Command kSubcommands[] = {
      .acl = kAclStream,
      .handler = XInfoConsumers,
      .since = "5.0.0",
-     .complexity = "O(1)",
-     .summary = "Answers that the stream has no such consumer group.",
+     .complexity = "O(N) where N is the number of consumers",
+     .summary = "Lists the consumers of a group.",
      .syntax = "key groupname",
      .tips = "nondeterministic_output"},
     {.name = "groups",
@@ -108,8 +216,8 @@ constexpr Command kSubcommands[] = {
      .acl = kAclStream,
      .handler = XInfoGroups,
      .since = "5.0.0",
-     .complexity = "O(1)",
-     .summary = "Answers an empty list: a stream has no consumer groups.",
+     .complexity = "O(N) where N is the number of groups",
+     .summary = "Lists the consumer groups of a stream.",
      .syntax = "key"},
     HelpRow("5.0.0", kAclStream),
     {.name = "stream",
@@ -131,7 +239,7 @@ constexpr Command kRows[] = {
      .complexity = "Depends on subcommand.",
      .summary = "A container for commands about streams.",
      .subcommands = kSubcommands,
-     .notes = "There are no consumer groups, so GROUPS lists none."},
+     .notes = "inactive and active-time as in Redis 7.2."},
 };
 const CommandFamily kFamily("stream", kRows);
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "exec/arguments/stream_arguments.h"
+#include "exec/arguments/stream_read_options.h"
 #include "exec/arguments/wait_limit.h"
 #include "exec/dispatch/context.h"
 
@@ -37,42 +38,6 @@ void XRevRange(Context& ctx, Args& args) { ReplyRange(ctx, args, true); }
 
 // ---- XREAD
 
-struct ReadOptions {
-  uint64_t count = 0;  // 0: no limit
-  std::optional<uint64_t> deadline_mono_ms = {};
-  size_t first = 0;    // of the keys
-  size_t streams = 0;  // as many ids follow
-};
-
-// False after having answered the error.
-bool ReadReadOptions(Context& ctx, Args& args, ReadOptions& options) {
-  while (!args.Done()) {
-    if (args.Accept("BLOCK", 1)) {
-      options.deadline_mono_ms = ReadBlock(ctx, args.Next());
-      if (!options.deadline_mono_ms) return false;
-    } else if (args.Accept("COUNT", 1)) {
-      const std::optional<int64_t> count = args.NextInteger();
-      if (!count) return ctx.Fail(errors::kNotInteger), false;
-      options.count = *count < 0 ? 0 : static_cast<uint64_t>(*count);
-    } else if (args.Accept("STREAMS", 1)) {
-      options.first = args.size() - args.Left();
-      options.streams = args.Left() / 2;
-      if (args.Left() % 2 == 0) return true;
-      ctx.Fail("ERR Unbalanced XREAD list of streams: for each stream key an ID or '$' must be specified.");
-      return false;
-    } else if (args.Accept("GROUP", 2)) {
-      ctx.Fail("ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead.");
-      return false;
-    } else if (args.Accept("NOACK")) {
-      ctx.Fail("ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead.");
-      return false;
-    } else {
-      break;
-    }
-  }
-  return ctx.Fail(errors::kSyntax), false;
-}
-
 // A stream that is read, from the entry after `after` on; null if it is absent.
 struct Source {
   const StreamValue* stream;
@@ -84,7 +49,8 @@ bool FindStream(Context& ctx, const Key& key, Typed<StreamValue>& found) {
   return ctx.wake() == WakeReason::kNone ? ctx.ReadTyped(key, found) : FindAwaited(ctx, key, found);
 }
 
-bool ReadSources(Context& ctx, const Args& args, const ReadOptions& options, std::vector<Source>& sources) {
+bool ReadSources(Context& ctx, const Args& args, const StreamReadOptions& options,
+                 std::vector<Source>& sources) {
   for (size_t i = 0; i < options.streams; ++i) {
     Typed<StreamValue> found;
     if (!FindStream(ctx, ctx.KeyAt(args, options.first + i), found)) return false;
@@ -114,11 +80,10 @@ bool ReadSources(Context& ctx, const Args& args, const ReadOptions& options, std
 }
 
 // False if no stream has a new entry.
-bool ReplyEntries(Context& ctx, const Args& args, const ReadOptions& options,
+bool ReplyEntries(Context& ctx, const Args& args, const StreamReadOptions& options,
                   const std::vector<Source>& sources) {
   const auto has_new = [](const Source& source) {
-    return source.stream != nullptr && source.stream->length() != 0 &&
-           source.stream->LastEntryId() > source.after;
+    return source.stream != nullptr && source.stream->HasAfter(source.after);
   };
   const auto count = static_cast<size_t>(std::count_if(sources.begin(), sources.end(), has_new));
   if (count == 0) return false;
@@ -136,7 +101,8 @@ bool ReplyEntries(Context& ctx, const Args& args, const ReadOptions& options,
 }
 
 // "$" becomes the id that it stands for, since what comes after it is waited for.
-void Wait(Context& ctx, const Args& args, const ReadOptions& options, const std::vector<Source>& sources) {
+void Wait(Context& ctx, const Args& args, const StreamReadOptions& options,
+          const std::vector<Source>& sources) {
   std::vector<std::string_view> words(args.all().begin(), args.all().end());
   std::vector<std::string> ids(sources.size());
   for (size_t i = 0; i < sources.size(); ++i) {
@@ -150,8 +116,8 @@ void Wait(Context& ctx, const Args& args, const ReadOptions& options, const std:
 }
 
 void XRead(Context& ctx, Args& args) {
-  ReadOptions options;
-  if (!ReadReadOptions(ctx, args, options)) return;
+  StreamReadOptions options;
+  if (!ReadStreamReadOptions(ctx, args, options)) return;
   if (AnswerEndOfWait(ctx)) return;
   std::vector<Source> sources;
   if (!ReadSources(ctx, args, options, sources)) return;
@@ -197,7 +163,7 @@ constexpr Command kRows[] = {
      .complexity = "O(log M + N) for each stream, M being its entries and N those answered",
      .summary = "Answers with the entries of streams after given ids; may wait for new ones.",
      .syntax = "[COUNT count] [BLOCK milliseconds] STREAMS key [key ...] id [id ...]",
-     .notes = "+ as in Redis 7.4. Consumer groups do not exist."},
+     .notes = "+ as in Redis 7.4."},
 };
 const CommandFamily kFamily("stream", kRows);
 

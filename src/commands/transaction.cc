@@ -7,7 +7,7 @@
 #include "cache/keyspace/databases.h"
 #include "exec/call/reply_buffer.h"
 #include "exec/dispatch/context.h"
-#include "exec/dispatch/queueing.h"
+#include "exec/dispatch/discard.h"
 #include "exec/values/timed_access.h"
 #include "server/watch/watched_keys.h"
 

@@ -39,7 +39,6 @@ class Census final : public RecordSink {
     const bool over = key.deadline_unix_ms && *key.deadline_unix_ms <= now.wall_ms;
     if (over || value.status == rdb::ValueStatus::kExpired) ++expired_;
     if (value.status == rdb::ValueStatus::kEmpty) ++skipped_;
-    if (value.status == rdb::ValueStatus::kDone) groups_ += value.reader.dropped_groups();
     return Answer::kNext;
   }
   void Drop(std::unique_ptr<RichValue>) noexcept override {}
@@ -57,7 +56,6 @@ class Census final : public RecordSink {
     count("libraries of functions", libraries_);
     if (skipped_ != 0) count("keys that a load skips, of modules or without members", skipped_);
     if (extras_ != 0) count("records of modules that a load skips", extras_);
-    if (groups_ != 0) count("consumer groups that a load leaves out", groups_);
   }
 
  private:
@@ -72,7 +70,6 @@ class Census final : public RecordSink {
   uint64_t libraries_ = 0;
   uint64_t skipped_ = 0;
   uint64_t extras_ = 0;
-  uint64_t groups_ = 0;
 };
 
 }  // namespace

@@ -180,7 +180,6 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
       break;
     case ValueStatus::kDone:
       Settle(key, value, now);
-      result_.groups += value.reader.dropped_groups();
       Drop(std::move(value.rich));
       break;
     default:

@@ -67,7 +67,6 @@ struct LoadResult {
   uint64_t modules = 0;    // not loaded: values of modules
   uint64_t extras = 0;     // what modules have written beside values
   uint64_t homeless = 0;   // not loaded: there is no such database here
-  uint64_t groups = 0;     // consumer groups of streams that were left out
   uint64_t libraries = 0;  // of functions, loaded
   uint64_t refused = 0;    // libraries that cannot be loaded
   uint64_t bytes = 0;      // of the file

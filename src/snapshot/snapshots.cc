@@ -323,7 +323,6 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (result.modules != 0) log.Warning("skipped ", result.modules, " keys with values of modules");
   if (result.extras != 0) log.Warning("skipped ", result.extras, " records of modules");
   if (result.empty != 0) log.Warning("skipped ", result.empty, " keys without members");
-  if (result.groups != 0) log.Warning("left out ", result.groups, " consumer groups of streams");
   if (result.libraries != 0) log.Notice("loaded ", result.libraries, " libraries of functions");
   if (result.refused != 0)
     log.Warning("left out ", result.refused, " libraries of functions that cannot be loaded");

@@ -257,8 +257,29 @@ const std::vector<Words> kRequests = {
     {"XADD", "x", "MAXLEN", "1", "*", "f", "v"},
     {"XADD", "absent", "NOMKSTREAM", "*", "f", "v"},
     {"XADD", "absent", "1-1", "f", "v"},
+    {"XACK", "x", "group", "1-1"},
+    {"XACK", "x", "group", "2-1"},
+    {"XAUTOCLAIM", "x", "group", "other", "0", "0"},
+    {"XAUTOCLAIM", "x", "group", "consumer", "0", "0"},
+    {"XCLAIM", "x", "group", "other", "0", "1-1"},
+    {"XCLAIM", "x", "group", "other", "0", "9-9"},
     {"XDEL", "x", "1-1"},
     {"XDEL", "x", "9-9"},
+    {"XGROUP", "CREATE", "x", "new", "0"},
+    {"XGROUP", "CREATE", "x", "group", "0"},
+    {"XGROUP", "CREATE", "absent", "new", "0", "MKSTREAM"},
+    {"XGROUP", "CREATE", "absent", "new", "0"},
+    {"XGROUP", "CREATECONSUMER", "x", "group", "other"},
+    {"XGROUP", "CREATECONSUMER", "x", "group", "consumer"},
+    {"XGROUP", "DELCONSUMER", "x", "group", "consumer"},
+    {"XGROUP", "DELCONSUMER", "x", "group", "other"},
+    {"XGROUP", "DESTROY", "x", "group"},
+    {"XGROUP", "DESTROY", "x", "none"},
+    {"XGROUP", "SETID", "x", "group", "0"},
+    {"XREADGROUP", "GROUP", "group", "consumer", "STREAMS", "x", ">"},
+    {"XREADGROUP", "GROUP", "group", "other", "STREAMS", "x", ">"},
+    {"XREADGROUP", "GROUP", "group", "consumer", "STREAMS", "x", "0"},
+    {"XREADGROUP", "GROUP", "group", "other", "STREAMS", "x", "0"},
     {"XSETID", "x", "8-8"},
     {"XTRIM", "x", "MAXLEN", "1"},
     {"XTRIM", "x", "MAXLEN", "100"},
@@ -298,9 +319,10 @@ const std::vector<Words> kRequests = {
 
 // What Redis 7.0 does not have.
 const std::vector<std::string> kOfLaterVersions = {
-    "NSFLUSH",  "DELEX",    "DELIFEQ",    "EXPIREMEMBER", "HEXPIRE",  "HEXPIREAT",  "HGETDEL", "HGETEX",
-    "HPERSIST", "HPEXPIRE", "HPEXPIREAT", "HSETEX",       "INCREX",   "INVALIDATE", "MSETEX",  "SADDEX",
-    "TAG",      "SEXPIRE",  "SEXPIREAT",  "SPERSIST",     "SPEXPIRE", "SPEXPIREAT"};
+    "NSFLUSH", "DELEX",      "DELIFEQ",   "EXPIREMEMBER", "HEXPIRE",    "HEXPIREAT",
+    "HGETDEL", "HGETEX",     "HPERSIST",  "HPEXPIRE",     "HPEXPIREAT", "HSETEX",
+    "INCREX",  "INVALIDATE", "MSETEX",    "SADDEX",       "XACKDEL",    "XDELEX",
+    "TAG",     "SEXPIRE",    "SEXPIREAT", "SPERSIST",     "SPEXPIRE",   "SPEXPIREAT"};
 
 }  // namespace
 
@@ -320,6 +342,8 @@ TEST_CASE_METHOD(EventsTest, "a request makes the events that Redis notifies of,
     RunBoth({"SADD", "one", "1"});
     RunBoth({"XADD", "x", "1-1", "f", "v"});
     RunBoth({"XADD", "x", "2-1", "f", "v"});
+    RunBoth({"XGROUP", "CREATE", "x", "group", "0"});
+    RunBoth({"XREADGROUP", "GROUP", "group", "consumer", "COUNT", "1", "STREAMS", "x", ">"});
     RunBoth({"ZADD", "z", "1", "a", "2", "b", "3", "c"});
     RunBoth({"ZADD", "y", "5", "a", "5", "x"});
     RunBoth({"GEOADD", "geo", "13.361389", "38.115556", "p", "15.087269", "37.502669", "q"});

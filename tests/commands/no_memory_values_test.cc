@@ -6,7 +6,7 @@
 #include "cache/types/list_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 #include "commands/failing_allocation.h"
 #include "commands/no_memory_world.h"
 #include "support/output_text.h"
@@ -274,9 +274,16 @@ TypeCase SortedSetCase() {
 }
 
 TypeCase StreamCase() {
+  std::vector<Words> entries = {{"XADD", "k", "1-1", "f", "v"}, {"XADD", "k", "1-2", "f", "v"}};
   std::vector<Words> nodes = {{"CONFIG", "SET", "stream-node-max-entries", "2"}};
   for (const char* id : {"1-1", "1-2", "1-3", "1-4", "1-5"}) nodes.push_back({"XADD", "k", id, "f", kLongA});
-  return {.forms = {{{"XADD", "k", "1-1", "f", "v"}, {"XADD", "k", "1-2", "f", "v"}}, nodes},
+  for (std::vector<Words>* form : {&entries, &nodes}) {
+    for (const char* group : {"g", "h"}) {
+      form->push_back({"XGROUP", "CREATE", "k", group, "0"});
+      form->push_back({"XREADGROUP", "GROUP", group, "a", "COUNT", "1", "STREAMS", "k", ">"});
+    }
+  }
+  return {.forms = {entries, nodes},
           .requests = {
               {"XADD", "k", "3-1", kLongA, kLongB, kLongC, kLongA},
               {"XADD", "k", "3-1", "f", "v"},
@@ -288,6 +295,16 @@ TypeCase StreamCase() {
               {"XTRIM", "k", "MAXLEN", "1"},
               {"XTRIM", "k", "MINID", "1-2"},
               {"XSETID", "k", "9-9", "ENTRIESADDED", "20"},
+              {"XREADGROUP", "GROUP", "g", kLongA, "STREAMS", "k", ">"},
+              {"XREADGROUP", "GROUP", "g", "a", "STREAMS", "k", "0"},
+              {"XCLAIM", "k", "g", kLongB, "0", "1-1", "1-2", "FORCE"},
+              {"XAUTOCLAIM", "k", "g", "b", "0", "0"},
+              {"XACK", "k", "g", "1-1"},
+              {"XACKDEL", "k", "g", "ACKED", "IDS", "1", "1-1"},
+              {"XDELEX", "k", "DELREF", "IDS", "2", "1-1", "1-2"},
+              {"XTRIM", "k", "MAXLEN", "0", "DELREF"},
+              {"XGROUP", "CREATE", "k", kLongA, "0"},
+              {"COPY", "k", "new"},
           }};
 }
 

@@ -11,9 +11,10 @@
 #include "cache/types/list_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 #include "commands/failing_allocation.h"
 #include "support/snapshot_test.h"
+#include "support/value_words.h"
 
 namespace mayfly::testing {
 namespace {
@@ -66,6 +67,8 @@ std::vector<std::string> DescribeSaved(const Entry& entry, Now now) {
       if (value.type == ValueType::kStream) {
         const auto& stream = static_cast<const StreamValue&>(value);
         lines.push_back(std::to_string(stream.last_id().ms) + "+" + std::to_string(stream.added()));
+        const ValueWords groups = WordsOfGroups(stream);
+        lines.insert(lines.end(), groups.begin(), groups.end());
       }
       return lines;
     }
@@ -117,6 +120,11 @@ class LargeSaveTest : public SnapshotTest {
       if (i % 3 == 2) Run({"EXPIREMEMBER", "timed-zset", Name(i), Deadline(), "ms"});
     }
     Run({"XDEL", "stream", "7-1", "500-1", "1400-1"});
+    for (const std::string group : {"workers", "others"}) {
+      Run({"XGROUP", "CREATE", "stream", group, "0"});
+      Run({"XREADGROUP", "GROUP", group, "a", "COUNT", "700", "STREAMS", "stream", ">"});
+      Run({"XREADGROUP", "GROUP", group, "b", "COUNT", "500", "STREAMS", "stream", ">"});
+    }
     Run({"SET", "text", std::string(600'000, 't'), "PX", "5000000"});
     Run({"SELECT", "1"});
     for (int i = 0; i < kMembers; ++i) Run({"HSET", "hash", Name(i), Text()});
@@ -175,6 +183,7 @@ class LargeSaveTest : public SnapshotTest {
   void ChangeSets();
   void ChangeList();
   void ChangeStream();
+  void ChangeGroups();
   void ChangeText();
   void ChangeKeys();
 
@@ -290,6 +299,37 @@ void LargeSaveTest::ChangeStream() {
   }
 }
 
+void LargeSaveTest::ChangeGroups() {
+  const std::string group = random() % 2 == 0 ? "workers" : "others";
+  const std::string consumer(1, static_cast<char>('a' + random() % 4));
+  const std::string id = std::to_string(1 + random() % kMembers) + "-1";
+  switch (random() % 8) {
+    case 0:
+      Ask({"XACK", "stream", group, id});
+      break;
+    case 1:
+      Ask({"XCLAIM", "stream", group, consumer, "0", id, "FORCE"});
+      break;
+    case 2:
+      Ask({"XAUTOCLAIM", "stream", group, consumer, "0", id, "COUNT", "5", "JUSTID"});
+      break;
+    case 3:
+      Ask({"XGROUP", "DELCONSUMER", "stream", group, consumer});
+      break;
+    case 4:
+      Ask({"XGROUP", "DESTROY", "stream", "passing"});
+      break;
+    case 5:
+      Ask({"XGROUP", "CREATE", "stream", "passing", id});
+      break;
+    case 6:
+      Ask({"XDELEX", "stream", "DELREF", "IDS", "1", id});
+      break;
+    default:
+      Ask({"XREADGROUP", "GROUP", group, consumer, "COUNT", "3", "STREAMS", "stream", ">"});
+  }
+}
+
 void LargeSaveTest::ChangeText() {
   switch (random() % 4) {
     case 0:
@@ -366,8 +406,9 @@ void LargeSaveTest::ChangeSomething() {
     case 7:
       return ChangeList();
     case 8:
-    case 9:
       return ChangeStream();
+    case 9:
+      return ChangeGroups();
     case 10:
       return ChangeText();
     case 11:

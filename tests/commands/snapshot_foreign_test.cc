@@ -114,7 +114,7 @@ TEST_CASE_METHOD(ForeignTest, "what modules write is skipped, or refused with rd
   CHECK(Run({"EXISTS", "before", "after"}) == Integer(1));
 }
 
-TEST_CASE_METHOD(ForeignTest, "a stream of Redis 8.8 is loaded without groups and producers") {
+TEST_CASE_METHOD(ForeignTest, "a stream of Redis 8.8 is loaded with its groups, and without producers") {
   Run({"XADD", "stream", "5-1", "f", "v"});
   Run({"SAVE"});
   const std::string saved = disk.files().at(kSnapshotPath);
@@ -143,6 +143,7 @@ TEST_CASE_METHOD(ForeignTest, "a stream of Redis 8.8 is loaded without groups an
     });
     CHECK(problem == "");
     CHECK(Run({"XLEN", "stream"}) == Integer(1));
+    CHECK(Run({"XPENDING", "stream", "group"}) == Array({Integer(0), Null(), Null(), NullArray()}));
     CHECK(HasBoth());
   }
 }

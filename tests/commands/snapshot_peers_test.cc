@@ -12,6 +12,7 @@
 #include "support/made_values.h"
 #include "support/oracle.h"
 #include "support/snapshot_test.h"
+#include "support/stream_info.h"
 
 namespace mayfly::testing {
 namespace {
@@ -67,6 +68,7 @@ class FilesBesideServers : public SnapshotTest {
     Folder theirs;
     special_.clear();
     std::vector<Reply> deadlines;
+    std::vector<Reply> streams;
     Reply digest;
     Reply others;
     {
@@ -74,6 +76,7 @@ class FilesBesideServers : public SnapshotTest {
       Make(oracle, values);
       digest = AskOne(oracle, {"DEBUG", "DIGEST"});
       deadlines = DeadlinesOf([&](const Words& words) { return AskOne(oracle, words); }, values.size());
+      streams = StreamsOf([&](const Words& words) { return AskOne(oracle, words); }, values.size());
       REQUIRE(AskOne(oracle, {"SAVE"}) == Ok());
       others = DigestOfOthers([&](const Words& words) { return AskOne(oracle, words); });
     }
@@ -81,6 +84,7 @@ class FilesBesideServers : public SnapshotTest {
     Run({"FLUSHALL"});
     REQUIRE(snapshots().LoadNow({}, now()) == "");
     CHECK(DeadlinesOf([&](const Words& words) { return Run(words); }, values.size()) == deadlines);
+    CHECK(StreamsOf([&](const Words& words) { return Run(words); }, values.size()) == streams);
     REQUIRE(Run({"SAVE"}) == Ok());
     Folder ours;
     ours.Write(disk.files().at(kSnapshotPath));
@@ -90,6 +94,7 @@ class FilesBesideServers : public SnapshotTest {
       Oracle oracle(Joined(kForDebug, ours.Option()), reader);
       const auto ask = [&](const Words& words) { return AskOne(oracle, words); };
       CHECK(DeadlinesOf(ask, values.size()) == deadlines);
+      CHECK(StreamsOf(ask, values.size()) == streams);
       if (reader == program) CHECK(ask({"DEBUG", "DIGEST"}) == digest);
       CHECK(DigestOfOthers(ask) == others);
     }
@@ -133,6 +138,18 @@ class FilesBesideServers : public SnapshotTest {
     std::vector<Reply> deadlines;
     for (size_t i = 0; i < keys; ++i) deadlines.push_back(ask({"PEXPIRETIME", "key:" + std::to_string(i)}));
     return deadlines;
+  }
+
+  // Entries, groups and consumers, which a digest does not tell.
+  template <typename Ask>
+  std::vector<Reply> StreamsOf(Ask&& ask, size_t keys) {
+    std::vector<Reply> streams;
+    for (size_t i = 0; i < keys; ++i) {
+      const std::string key = "key:" + std::to_string(i);
+      if (ask({"TYPE", key}) == Simple("stream"))
+        streams.push_back(WithoutOwn(ask({"XINFO", "STREAM", key, "FULL", "COUNT", "0"})));
+    }
+    return streams;
   }
 
   std::vector<std::string> special_;  // keys

@@ -17,10 +17,11 @@ struct Weight {
 // Rows by name, else by group. What empties a database comes seldom, and what tells long lists only as often
 // as it must.
 constexpr Weight kRowWeights[] = {
-    {"set", 60},       {"setex", 15},     {"psetex", 15},      {"mset", 15},        {"get", 30},
-    {"append", 15},    {"flushall", 1},   {"flushdb", 1},      {"swapdb", 1},       {"select", 2},
-    {"pfselftest", 0}, {"command", 0},    {"command|docs", 0}, {"command|info", 0}, {"command|list", 0},
-    {"info", 0},       {"config|get", 1},
+    {"set", 60},           {"setex", 15},     {"psetex", 15},        {"mset", 15},        {"get", 30},
+    {"append", 15},        {"flushall", 1},   {"flushdb", 1},        {"swapdb", 1},       {"select", 2},
+    {"pfselftest", 0},     {"command", 0},    {"command|docs", 0},   {"command|info", 0}, {"command|list", 0},
+    {"info", 0},           {"config|get", 1}, {"xgroup|create", 60}, {"xadd", 30},        {"xreadgroup", 20},
+    {"xgroup|destroy", 2},
 };
 constexpr Weight kGroupWeights[] = {{"string", 10}, {"bitmap", 10},     {"generic", 8},
                                     {"set", 8},     {"hyperloglog", 4}, {"list", 8},

@@ -29,7 +29,7 @@ namespace mayfly::testing {
 namespace {
 
 constexpr uint64_t kDefaultSeed = 20261121;
-constexpr uint64_t kDefaultRequests = 160'000;
+constexpr uint64_t kDefaultRequests = 200'000;
 constexpr size_t kBatch = 64;
 constexpr uint64_t kBatchesPerBrief = 4;      // how often keys run out
 constexpr uint64_t kBatchesPerIteration = 4;  // how often SCAN goes through a database

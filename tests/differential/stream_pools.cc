@@ -31,6 +31,23 @@ Words ReadId(ValuePools& pools) {
   return {Id(pools)};
 }
 
+// Mostly what is new, and sometimes what the consumer holds.
+Words GroupReadId(ValuePools& pools) {
+  if (pools.dice().OneIn(40)) return {"$"};
+  if (pools.dice().OneIn(4)) return {pools.dice().OneIn(2) ? "0" : Id(pools)};
+  return {">"};
+}
+
+Words GroupName(ValuePools& pools) {
+  if (pools.dice().OneIn(12)) return OneOf(pools, {"other", "none"});
+  return {"group"};
+}
+Words Consumer(ValuePools& pools) { return OneOf(pools, {"alice", "alice", "bob", "carol"}); }
+// Nobody has been idle for so long, or everybody.
+Words MinIdle(ValuePools& pools) { return OneOf(pools, {"0", "0", "0", "-1", "100000000"}); }
+Words EntriesRead(ValuePools& pools) { return OneOf(pools, {"-1", "0", "3", "10", "-2"}); }
+Words DeliveredAt(ValuePools& pools) { return OneOf(pools, {"0", "1000", "-1"}); }
+
 Words Count(ValuePools& pools) { return OneOf(pools, {"0", "1", "2", "5", "-1", "1000"}); }
 Words Threshold(ValuePools& pools) { return OneOf(pools, {"0", "1", "3", "10", "100", "50-1", "-1"}); }
 Words Field(ValuePools& pools) { return OneOf(pools, {"f", "f", "g", "1"}); }
@@ -61,6 +78,46 @@ constexpr Pool kPools[] = {
        return OneOf(p, {"0-0", "1-1", "20-0", "100", "400"});
      }},
     {"xinfo|stream", "count", Count},
+    {"xinfo|consumers", "groupname", GroupName},
+    {"xgroup|create", "groupname", GroupName},
+    {"xgroup|create", "id", AnyId},
+    {"xgroup|create", "entries-read", EntriesRead},
+    {"xgroup|createconsumer", "groupname", GroupName},
+    {"xgroup|createconsumer", "consumername", Consumer},
+    {"xgroup|delconsumer", "groupname", GroupName},
+    {"xgroup|delconsumer", "consumername", Consumer},
+    {"xgroup|destroy", "groupname",
+     [](ValuePools& p) {
+       return OneOf(p, {"other", "other", "group", "none"});
+     }},
+    {"xgroup|setid", "groupname", GroupName},
+    {"xgroup|setid", "id", AnyId},
+    {"xgroup|setid", "entries-read", EntriesRead},
+    {"xreadgroup", "group", GroupName},
+    {"xreadgroup", "consumer", Consumer},
+    {"xreadgroup", "count", Count},
+    {"xreadgroup", "id", GroupReadId},
+    {"xack", "group", GroupName},
+    {"xack", "id", AnyId},
+    {"xpending", "group", GroupName},
+    {"xpending", "min-idle-time", MinIdle},
+    {"xpending", "start", Bound},
+    {"xpending", "end", Bound},
+    {"xpending", "count", Count},
+    {"xpending", "consumer", Consumer},
+    {"xclaim", "group", GroupName},
+    {"xclaim", "consumer", Consumer},
+    {"xclaim", "min-idle-time", MinIdle},
+    {"xclaim", "id", AnyId},
+    {"xclaim", "lastid", AnyId},
+    {"xclaim", "ms", DeliveredAt},
+    {"xclaim", "unix-time-milliseconds", DeliveredAt},
+    {"xclaim", "count", Count},
+    {"xautoclaim", "group", GroupName},
+    {"xautoclaim", "consumer", Consumer},
+    {"xautoclaim", "min-idle-time", MinIdle},
+    {"xautoclaim", "start", Bound},
+    {"xautoclaim", "count", Count},
 };
 
 }  // namespace

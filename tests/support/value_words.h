@@ -11,7 +11,8 @@
 #include "cache/types/list_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_groups.h"
+#include "cache/types/stream/stream_value.h"
 
 namespace mayfly {
 
@@ -29,6 +30,25 @@ inline ValueWords WordsOfHash(const HashValue& hash, Now now) {
     words.push_back(word);
   });
   std::sort(words.begin(), words.end());
+  return words;
+}
+
+// Groups, consumers and what they hold; not when a consumer was active, which types of Redis 7.0 do not have.
+inline ValueWords WordsOfGroups(const StreamValue& stream) {
+  ValueWords words;
+  if (stream.groups() == nullptr) return words;
+  stream.groups()->ForEach([&](const StreamGroup& group) {
+    words.push_back("group " + group.name + " last " + WordOfId(group.last_id) + " read " +
+                    std::to_string(group.entries_read));
+    group.ForEachConsumer([&](const StreamConsumer& consumer) {
+      words.push_back("consumer " + consumer.name + " seen " + std::to_string(consumer.seen_ms));
+    });
+    group.deliveries().ForFrom({}, [&](StreamId id, const Delivery& delivery) {
+      words.push_back(WordOfId(id) + " held by " + group.ConsumerOf(delivery).name + " since " +
+                      std::to_string(delivery.ms) + " count " + std::to_string(delivery.count));
+      return true;
+    });
+  });
   return words;
 }
 
@@ -50,6 +70,8 @@ inline ValueWords WordsOfValue(const RichValue& value, Now now) {
     const auto& stream = static_cast<const StreamValue&>(value);
     visitor.words.push_back("last " + WordOfId(stream.last_id()) + " deleted " +
                             WordOfId(stream.max_deleted_id()) + " added " + std::to_string(stream.added()));
+    const ValueWords groups = WordsOfGroups(stream);
+    visitor.words.insert(visitor.words.end(), groups.begin(), groups.end());
   }
   return visitor.words;
 }

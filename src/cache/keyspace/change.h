@@ -42,6 +42,8 @@ struct Event {
   std::string_view then = {};  // mostly empty
   // False: the server itself did it, or the change is no news. Change::client is 0 then, and by_clients does not count it.
   bool by_client = true;
+  // True: nothing that clients read has changed, such as a stream's next ID. WATCH and CLIENT TRACKING do not hear of it.
+  bool unseen = false;
 };
 
 namespace events {

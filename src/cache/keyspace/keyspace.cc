@@ -414,8 +414,9 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
                        .entry = entry,
                        .client = event.by_client ? parts_.client : 0},
                       listened);
-  // A listener that observes entries for a client does not hear of slides.
-  if (listened && entry != nullptr && reason != ChangeReason::kSlid) entry->Clear(EntryFlag::kListened);
+  // A listener that observes entries for a client does not hear of slides and unseen changes.
+  const bool heard = reason != ChangeReason::kSlid && !event.unseen;
+  if (listened && entry != nullptr && heard) entry->Clear(EntryFlag::kListened);
 }
 
 void Keyspace::ReportBefore(Entry& entry) noexcept {

@@ -4,7 +4,7 @@
 #include "cache/types/list_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 
 namespace mayfly {
 

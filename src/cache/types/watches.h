@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cache/entry/value_watch.h"
-#include "cache/types/stream_id.h"
+#include "cache/types/stream/stream_id.h"
 
 namespace mayfly {
 
@@ -33,9 +33,13 @@ class ListWatch : public ValueWatch {
   virtual void BeforeChange() noexcept = 0;
 };
 
-// Watches the entries of a stream.
+// Watches the entries and the groups of a stream.
 class StreamWatch : public ValueWatch {
  public:
+  // A group is about to change, to come or to go.
+  virtual void BeforeGroups() noexcept = 0;
+  // Pending entries of groups that are still to be read.
+  virtual size_t UnreadPending() const noexcept = 0;
   // An entry of the node with this first ID is about to go, perhaps with the node.
   virtual void BeforeNode(StreamId first) noexcept = 0;
   // Nodes with a lower first ID are read, and cost nothing when they change or go.

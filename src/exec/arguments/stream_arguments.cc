@@ -1,8 +1,10 @@
 #include "exec/arguments/stream_arguments.h"
 
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
+#include <iterator>
 #include <string>
 
 #include "config/sources/options.h"
@@ -22,7 +24,28 @@ bool ReadNumber(const char* text, uint64_t& number) noexcept {
   return errno == 0 && *text != '\0' && *end == '\0';
 }
 
+// Two numbers of 64 bits and a dash.
+constexpr size_t kLongestId = 2 * 20 + 1;
+
+// Reads digits that are a number whatever they are, from `at` on.
+bool ReadDigits(std::string_view text, size_t& at, uint64_t& number) noexcept {
+  constexpr size_t kMostDigits = 18;
+  const size_t begin = at;
+  number = 0;
+  for (; at < text.size() && at - begin < kMostDigits && text[at] >= '0' && text[at] <= '9'; ++at)
+    number = 10 * number + static_cast<uint64_t>(text[at] - '0');
+  return at != begin;
+}
+
+// Reads "ms-sequence" as nearly every client writes it. Parse reads all forms.
+bool ParsePlain(std::string_view text, StreamId& id) noexcept {
+  size_t at = 0;
+  return ReadDigits(text, at, id.ms) && at < text.size() && text[at++] == '-' &&
+         ReadDigits(text, at, id.sequence) && at == text.size();
+}
+
 bool Parse(std::string_view text, StreamIdForm form, uint64_t missing_sequence, StreamIdText& read) noexcept {
+  if (ParsePlain(text, read.id)) return true;
   constexpr size_t kLongest = 127;
   if (text.size() > kLongest) return false;
   char bytes[kLongest + 1];
@@ -95,6 +118,7 @@ bool SetLimit(Context& ctx, std::optional<int64_t> limit, bool adds, StreamAddOp
     ctx.Fail("ERR syntax error, LIMIT cannot be used without the special ~ option");
     return false;
   }
+  if (options.trim) options.trim->references = options.references.value_or(StreamReferences::kKeep);
   if (options.trim && options.trim->whole_nodes)
     options.trim->limit = limit ? static_cast<uint64_t>(*limit) : UsualLimit(ctx);
   return true;
@@ -108,6 +132,12 @@ std::optional<StreamIdText> ReadStreamId(Context& ctx, std::string_view text, St
   if (Parse(text, form, missing_sequence, read)) return read;
   ctx.Fail("ERR Invalid stream ID specified as stream command argument");
   return std::nullopt;
+}
+
+std::optional<StreamId> ParseStreamId(std::string_view text) noexcept {
+  StreamIdText read;
+  if (!Parse(text, StreamIdForm::kStrict, 0, read)) return std::nullopt;
+  return read.id;
 }
 
 std::optional<StreamId> ReadRangeStart(Context& ctx, std::string_view text) {
@@ -125,12 +155,19 @@ std::optional<StreamId> ReadRangeEnd(Context& ctx, std::string_view text) {
 }
 
 void ReplyStreamId(Context& ctx, StreamId id) {
-  const std::string text = std::to_string(id.ms) + '-' + std::to_string(id.sequence);
-  ctx.reply.Bulk(text);
+  char text[kLongestId];
+  char* end = std::to_chars(text, std::end(text), id.ms).ptr;
+  *end++ = '-';
+  end = std::to_chars(end, std::end(text), id.sequence).ptr;
+  ctx.reply.Bulk({text, static_cast<size_t>(end - text)});
 }
 
 void ReplyStreamEntry(Context& ctx, const StreamEntry& entry) {
   ctx.reply.Array(2);
+  ReplyStreamEntryParts(ctx, entry);
+}
+
+void ReplyStreamEntryParts(Context& ctx, const StreamEntry& entry) {
   ReplyStreamId(ctx, entry.id);
   ctx.reply.Array(2 * entry.fields());
   entry.ForEach([&](std::string_view field, std::string_view value) {
@@ -149,6 +186,18 @@ size_t ReplyStreamRange(Context& ctx, const StreamValue& stream, StreamId low, S
   });
   array.Array(shown);
   return shown;
+}
+
+bool AcceptReferences(Args& args, std::optional<StreamReferences>& references) {
+  if (args.Accept("KEEPREF"))
+    references = StreamReferences::kKeep;
+  else if (args.Accept("DELREF"))
+    references = StreamReferences::kDelete;
+  else if (args.Accept("ACKED"))
+    references = StreamReferences::kAcked;
+  else
+    return false;
+  return true;
 }
 
 bool ReadStreamAddOptions(Context& ctx, Args& args, bool adds, StreamAddOptions& options) {
@@ -170,6 +219,9 @@ bool ReadStreamAddOptions(Context& ctx, Args& args, bool adds, StreamAddOptions&
       limit = args.NextInteger();
       if (!limit) return ctx.Fail(errors::kNotInteger), false;
       if (*limit < 0) return ctx.Fail("ERR The LIMIT argument must be >= 0."), false;
+    } else if (const bool known = options.references.has_value();
+               AcceptReferences(args, options.references)) {
+      if (known) return ctx.Fail(errors::kSyntax), false;
     } else if (adds && args.Accept("NOMKSTREAM")) {
       options.no_new_stream = true;
     } else if (adds) {

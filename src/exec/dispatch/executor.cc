@@ -16,6 +16,7 @@
 #include "exec/call/command_table.h"
 #include "exec/cluster/redirect.h"
 #include "exec/dispatch/client_modes.h"
+#include "exec/dispatch/discard.h"
 #include "exec/dispatch/lease_pushes.h"
 #include "exec/dispatch/queueing.h"
 #include "exec/dispatch/refuse.h"

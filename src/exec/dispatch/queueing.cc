@@ -3,8 +3,8 @@
 #include <cassert>
 #include <utility>
 
+#include "exec/dispatch/discard.h"
 #include "server/clients/transaction.h"
-#include "server/watch/watched_keys.h"
 
 namespace mayfly {
 
@@ -29,12 +29,6 @@ std::string NoteRefusal(Refusal why, Server& server, Session& session, const Tab
   }
   if (session.Has(Mode::kTransaction)) session.transaction->refused = true;
   return std::move(error);
-}
-
-void Discard(Server& server, Session& session) noexcept {
-  server.watched_keys.Forget(session);
-  session.transaction.reset();
-  session.Clear(Mode::kTransaction);
 }
 
 }  // namespace mayfly

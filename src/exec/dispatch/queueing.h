@@ -40,7 +40,4 @@ void Queue(Server& server, Session& session, const Args& args, const TableRow& r
 std::string NoteRefusal(Refusal why, Server& server, Session& session, const TableRow* row,
                         std::string&& error);
 
-// Ends the transaction, if there is one, with all watches and queued requests.
-void Discard(Server& server, Session& session) noexcept;
-
 }  // namespace mayfly

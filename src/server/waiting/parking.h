@@ -77,12 +77,15 @@ struct Parked {
   uint64_t deadline_mono_ms = 0;  // kForever: no deadline
   uint64_t order = 0;             // rises with each Park: the place in a first come, first served order
   WakeReason reason = WakeReason::kNone;
-  bool paused = false;                // held back by CLIENT PAUSE, or postponed: the request begins anew
-  bool delayed = false;               // waits only for the deadline: see Delay
-  std::vector<Wait> waits;            // one for each awaited key
-  uint64_t waited_bytes = 0;          // of the waits and of the keys' names
-  std::optional<ValueType> wanted;    // a key of another type does not wake the session
-  bool even_absent = false;           // a ready key serves the request even if the key is absent
+  bool paused = false;              // held back by CLIENT PAUSE, or postponed: the request begins anew
+  bool delayed = false;             // waits only for the deadline: see Delay
+  std::vector<Wait> waits;          // one for each awaited key
+  uint64_t waited_bytes = 0;        // of the waits and of the keys' names
+  std::optional<ValueType> wanted;  // a key of another type does not wake the session
+  bool even_absent = false;  // a ready key serves the request even if the key is absent, or of another type
+  bool awaits_gone = false;  // WaitingKeys::AwaitGone
+  // The end of the wait, if deadline_mono_ms is only a time to look again: for who sets it.
+  uint64_t end_mono_ms = 0;
   std::unique_ptr<PendingWork> work;  // mostly null
 
   size_t index = 0;              // in ParkingLot::parked_
@@ -133,6 +136,11 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
   // would be lost.
   bool IsThere(const Session& session) const noexcept {
     return presence_ == nullptr || presence_->IsThere(session);
+  }
+  // The removal of an awaited key wakes the session, too, and so does a value of another type.
+  void AwaitGone(Parked& parked) noexcept {
+    parked.even_absent = true;
+    keys_.AwaitGone(parked);
   }
   // The next event of the log wakes the session, too.
   void AwaitEvent(Parked& parked) noexcept;

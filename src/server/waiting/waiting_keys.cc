@@ -1,6 +1,7 @@
 #include "server/waiting/waiting_keys.h"
 
 #include <cassert>
+#include <utility>
 
 #include "server/clients/name_bytes.h"
 #include "server/figures/stats.h"
@@ -12,6 +13,11 @@ namespace {
 constexpr uint32_t kWaitedReasons = ChangeHub::Bit(ChangeReason::kCreated) |
                                     ChangeHub::Bit(ChangeReason::kValueChanged) |
                                     ChangeHub::Bit(ChangeReason::kSwapped);
+constexpr uint32_t kGoneReasons =
+    ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kExpired) |
+    ChangeHub::Bit(ChangeReason::kEvicted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
+    ChangeHub::Bit(ChangeReason::kRenamed) | ChangeHub::Bit(ChangeReason::kFlushed) |
+    ChangeHub::Bit(ChangeReason::kNamespaceFlushed);
 
 void Append(WaitedKeyLinks& ring, WaitedKeyLinks& key) noexcept {
   key.prev = ring.prev;
@@ -64,7 +70,7 @@ WaitingKeys::~WaitingKeys() { changes_.Unlisten(*this); }
 
 void WaitingKeys::Enter(Parked& parked, unsigned db, std::span<const std::string_view> keys) {
   assert(parked.waits.empty());
-  if (keys_.empty()) changes_.Listen(*this, kWaitedReasons);
+  if (keys_.empty()) Listen();
   std::vector<Wait> waits;
   waits.reserve(keys.size());
   try {
@@ -122,8 +128,19 @@ WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {
   return stored;
 }
 
+void WaitingKeys::Listen() {
+  changes_.Listen(*this, kWaitedReasons | (gone_awaited_ != 0 ? kGoneReasons : 0));
+}
+
+void WaitingKeys::AwaitGone(Parked& parked) noexcept {
+  assert(!parked.waits.empty() && !parked.awaits_gone);
+  parked.awaits_gone = true;
+  if (++gone_awaited_ == 1) Listen();  // again: takes no memory
+}
+
 void WaitingKeys::Leave(Parked& parked) noexcept {
   if (parked.waits.empty()) return;
+  if (std::exchange(parked.awaits_gone, false) && --gone_awaited_ == 0) Listen();
   for (Wait& wait : parked.waits) {
     Unlink(wait);
     ForgetIfUnused(*wait.key);
@@ -172,7 +189,8 @@ void WaitingKeys::Release(WaitedKey& key) noexcept {
 }
 
 void WaitingKeys::OnChange(const Change& change) {
-  if (change.reason == ChangeReason::kSwapped) {
+  if (change.reason == ChangeReason::kSwapped || change.reason == ChangeReason::kFlushed ||
+      change.reason == ChangeReason::kNamespaceFlushed) {
     if (change.database < idle_.size()) AppendAll(swapped_, Idle(change.database));
     return;
   }

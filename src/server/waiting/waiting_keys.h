@@ -4,7 +4,10 @@
 // *ready*, once, in the order of the changes. The server of the waiting clients takes the ready keys, and tests whether a
 // key has something for the clients.
 //
-// A swap of databases makes all awaited keys of both databases ready. There may be hundreds of thousands, so swapped keys
+// Some clients also wait for the end of their keys (AwaitGone): the removal of a key makes the key ready for them.
+//
+// A swap of databases makes all awaited keys of both databases ready, and a flush those of its database, if somebody waits for
+// the end of keys. There may be hundreds of thousands, so swapped keys
 // come after the others, and only kSwappedAtOnce at once: further keys follow after the next GoOn, once a turn.
 //
 // Ownership: a Wait belongs to the Parked that waits, and a Parked leaves before it is destroyed; WaitingKeys owns the names
@@ -73,6 +76,8 @@ class WaitingKeys final : public ChangeListener {
   // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc without a change.
   // REQUIRES: `parked` waits for nothing yet.
   void Enter(Parked& parked, unsigned db, std::span<const std::string_view> keys);
+  // The removal of one of the keys makes the key ready, too, until Leave. REQUIRES: `parked` is in line.
+  void AwaitGone(Parked& parked) noexcept;
   // Takes `parked` out of all lines. No effect if in no line.
   void Leave(Parked& parked) noexcept;
   size_t size() const noexcept { return keys_.size(); }
@@ -108,10 +113,12 @@ class WaitingKeys final : public ChangeListener {
   WaitedKey& KeyOf(unsigned db, std::string_view name);
   void ForgetIfUnused(WaitedKey& key) noexcept;
   void MarkReady(WaitedKey& key) noexcept;
+  void Listen();
   // The head of a database's keys that are neither ready nor held.
   WaitedKeyLinks& Idle(unsigned db) noexcept { return idle_[db]; }
 
   ChangeHub& changes_;
+  size_t gone_awaited_ = 0;  // clients
   uint64_t& name_bytes_;
   Keys keys_;
   std::deque<WaitedKeyLinks> idle_;  // by database; heads do not move when the deque grows

@@ -8,7 +8,6 @@
 #include "cache/entry/entry.h"
 #include "resp/bulk_text.h"
 #include "server/hubs/hubs.h"
-#include "server/watch/unseen_change.h"
 
 namespace mayfly {
 namespace {
@@ -340,7 +339,7 @@ void Tracking::Send(Session& session, std::string_view keys) noexcept {
 
 void Tracking::OnChange(const Change& change) {
   if (change.event.name.empty()) return TellAllToForget();  // a whole database or namespace
-  if (change.entry == nullptr || IsUnseen(change)) return;
+  if (change.entry == nullptr || change.event.unseen) return;
   told_to_forget_ = false;
   if (broadcast_clients_ != 0) NoteForBroadcast(change.key, change.client);
   const auto found = keys_.find({change.database, change.key});

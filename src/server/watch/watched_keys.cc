@@ -6,7 +6,6 @@
 #include "server/clients/name_bytes.h"
 #include "server/clients/transaction.h"
 #include "server/figures/stats.h"
-#include "server/watch/unseen_change.h"
 
 namespace mayfly {
 namespace {
@@ -130,7 +129,7 @@ void WatchedKeys::MarkAllOf(const Change& change) noexcept {
 
 void WatchedKeys::OnChange(const Change& change) noexcept {
   if (change.event.name.empty()) return MarkAllOf(change);
-  if (change.entry == nullptr || IsUnseen(change)) return;
+  if (change.entry == nullptr || change.event.unseen) return;
   const auto found = keys_.find({change.database, change.key});
   if (found == keys_.end()) return;
   Mark(*found->second, /*if_absent_before=*/!Removes(change.reason));

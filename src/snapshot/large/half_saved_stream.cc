@@ -14,13 +14,15 @@ HalfSavedStream::HalfSavedStream(SaveHome& home, unsigned database, std::string_
     : HalfSaved(home, database, std::move(facts)),
       stream_(&stream),
       last_(stream.last_id()),
-      left_(stream.nodes()) {
+      left_(stream.nodes()),
+      groups_(stream.groups(), rdb::StreamTypeOf(stream)),
+      aside_(&home.buffered_bytes) {
   const uint8_t type = rdb::StreamTypeOf(stream);
   rdb::Out out(head_, home.compression);
   out.Byte(type);
   out.String(key);
   out.Length(left_);
-  rdb::WriteStreamEnd(stream, type, end_);
+  rdb::WriteStreamTotals(stream, type, totals_);
   stream_->Watch(this);
 }
 
@@ -33,9 +35,15 @@ bool HalfSavedStream::Some(std::string& out) {
   if (!buffer_.empty()) return buffer_.MoveSome(out), false;
   for (size_t work = 0; left_ != 0 && work < kSliceBytes;) work += WriteNode(out);
   if (left_ != 0) return false;
-  Detach();
-  out += end_;
-  return true;
+  if (!totals_.empty()) {
+    out += totals_;
+    totals_.clear();
+  }
+  if (!aside_.empty())
+    aside_.MoveSome(out);
+  else if (!groups_read_)
+    groups_read_ = groups_.Some(out, kSliceBytes);
+  return DetachAtEnd() && aside_.empty();
 }
 
 size_t HalfSavedStream::WriteNode(std::string& bytes) {
@@ -51,12 +59,23 @@ size_t HalfSavedStream::WriteNode(std::string& bytes) {
   return size;
 }
 
+void HalfSavedStream::PutGroupsAside() {
+  rdb::StreamGroupsOut after = groups_;
+  bool last = false;
+  aside_.Append([&](std::string& bytes) { last = after.Some(bytes, kSliceBytes); });
+  groups_ = after;
+  groups_read_ = last;
+}
+
+// Groups first: they are smaller, and most requests that wait for a stream wait for them.
 bool HalfSavedStream::PutAside() {
+  if (!groups_read_) {
+    PutGroupsAside();
+    return DetachAtEnd();
+  }
   for (size_t work = 0; left_ != 0 && work < kSliceBytes;)
     buffer_.Append([&](std::string& bytes) { work += WriteNode(bytes); });
-  if (left_ != 0) return false;
-  Detach();
-  return true;
+  return DetachAtEnd();
 }
 
 void HalfSavedStream::BeforeNode(StreamId first) noexcept {
@@ -68,14 +87,33 @@ void HalfSavedStream::BeforeNode(StreamId first) noexcept {
   }
 }
 
+void HalfSavedStream::BeforeGroups() noexcept {
+  while (!groups_read_) {
+    bool written = false;
+    Aside([&] {
+      PutGroupsAside();
+      written = true;
+    });
+    if (!written) return;  // the save has failed
+  }
+}
+
+bool HalfSavedStream::DetachAtEnd() noexcept {
+  if (left_ != 0 || !groups_read_) return false;
+  Detach();
+  return true;
+}
+
 void HalfSavedStream::Detach() noexcept {
   if (stream_ != nullptr) std::exchange(stream_, nullptr)->Watch(nullptr);
   left_ = 0;
+  groups_read_ = true;
   LetGo();
 }
 
 void HalfSavedStream::GiveUp() noexcept {
   buffer_.Clear();
+  aside_.Clear();
   Detach();
 }
 

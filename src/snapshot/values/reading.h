@@ -16,7 +16,7 @@
 #include "cache/types/member_home.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 #include "snapshot/format/packed.h"
 #include "snapshot/format/rdb_in.h"
 

@@ -1,5 +1,8 @@
 #include "snapshot/values/stream_in.h"
 
+#include <algorithm>
+
+#include "cache/types/stream/stream_groups.h"
 #include "snapshot/format/types.h"
 #include "snapshot/values/stream_node_in.h"
 
@@ -7,7 +10,6 @@ namespace mayfly::rdb {
 namespace {
 
 constexpr uint64_t kStreamIdBytes = 16;
-constexpr uint64_t kTimeBytes = 8;
 
 ReadStatus ReadId(In& in, StreamId& id) {
   const ReadStatus status = in.Length(id.ms);
@@ -70,38 +72,80 @@ ReadStatus StreamIn::Totals(In& in) {
   return status;
 }
 
-ReadStatus StreamIn::SkipGroupHead(In& in) const {
+ReadStatus StreamIn::GroupHead(In& in) {
+  std::string_view name;
   StreamId last_delivered;
-  ReadStatus status = in.SkipString();
+  uint64_t entries_read = static_cast<uint64_t>(StreamGroup::kUnknown);
+  ReadStatus status = in.String(name);
   Then(status, [&] { return ReadId(in, last_delivered); });
-  if (type_ != type::kStream) {
-    uint64_t entries_read = 0;
-    Then(status, [&] { return in.Length(entries_read); });
-  }
+  if (type_ != type::kStream) Then(status, [&] { return in.Length(entries_read); });
+  if (status != ReadStatus::kOk) return status;
+  StreamGroups& groups = value_->EditGroups();
+  if (groups.Find(name) != nullptr) return ReadStatus::kBad;
+  group_ = &groups.Add(name, last_delivered, static_cast<int64_t>(entries_read));
+  held_ = 0;
   return status;
+}
+
+ReadStatus StreamIn::Pending(In& in) {
+  StreamId id;
+  int64_t ms = 0;
+  uint64_t deliveries = 0;
+  ReadStatus status = in.StreamId(id.ms, id.sequence);
+  Then(status, [&] { return in.Millis(ms); });
+  Then(status, [&] { return in.Length(deliveries); });
+  if (status != ReadStatus::kOk) return status;
+  const auto count = static_cast<uint32_t>(std::min<uint64_t>(deliveries, UINT32_MAX));
+  return group_->AddPending(id, ms, count) ? ReadStatus::kOk : ReadStatus::kBad;
 }
 
 // A consumer has the time when it was seen, and since Redis 7.2 the time when it was active.
-ReadStatus StreamIn::SkipConsumerHead(In& in) const {
-  ReadStatus status = in.SkipString();
-  Then(status, [&] { return in.Skip(type_ >= type::kStream3 ? 2 * kTimeBytes : kTimeBytes); });
+ReadStatus StreamIn::ConsumerHead(In& in) {
+  std::string_view name;
+  int64_t seen_ms = 0;
+  ReadStatus status = in.String(name);
+  Then(status, [&] { return in.Millis(seen_ms); });
+  int64_t active_ms = seen_ms;
+  if (type_ >= type::kStream3) Then(status, [&] { return in.Millis(active_ms); });
+  if (status != ReadStatus::kOk) return status;
+  if (group_->FindConsumer(name) != nullptr) return ReadStatus::kBad;
+  consumer_ = &group_->AddConsumer(name, seen_ms);
+  consumer_->active_ms = active_ms;
   return status;
 }
 
-ReadStatus StreamIn::SkipElement(In& in) const {
+ReadStatus StreamIn::Held(In& in) {
+  StreamId id;
+  const ReadStatus status = in.StreamId(id.ms, id.sequence);
+  if (status != ReadStatus::kOk) return status;
+  ++held_;
+  return group_->Assign(id, *consumer_) ? ReadStatus::kOk : ReadStatus::kBad;
+}
+
+ReadStatus StreamIn::GivenBack(In& in) {
+  StreamId id;
+  const ReadStatus status = in.StreamId(id.ms, id.sequence);
+  if (status != ReadStatus::kOk) return status;
+  consumer_ = group_->FindConsumer(kGivenBack);
+  if (consumer_ == nullptr) consumer_ = &group_->AddConsumer(kGivenBack, 0);
+  if (!group_->Assign(id, *consumer_)) return ReadStatus::kBad;
+  group_->Deliver(id, *consumer_, 0, group_->Find(id)->count);
+  ++held_;
+  return status;
+}
+
+ReadStatus StreamIn::Element(In& in) {
   switch (part_) {
     case Part::kGroups:
-      return SkipGroupHead(in);
+      return GroupHead(in);
+    case Part::kPending:
+      return Pending(in);
     case Part::kConsumers:
-      return SkipConsumerHead(in);
-    case Part::kPending: {
-      uint64_t deliveries = 0;
-      ReadStatus status = in.Skip(kStreamIdBytes + kTimeBytes);
-      Then(status, [&] { return in.Length(deliveries); });
-      return status;
-    }
-    case Part::kProducers:
-      return in.SkipString();
+      return ConsumerHead(in);
+    case Part::kConsumerPending:
+      return Held(in);
+    case Part::kGivenBack:
+      return GivenBack(in);
     case Part::kProducerIds: {
       StreamId entry;
       ReadStatus status = in.SkipString();
@@ -109,7 +153,7 @@ ReadStatus StreamIn::SkipElement(In& in) const {
       return status;
     }
     default:
-      return in.Skip(kStreamIdBytes);
+      return in.SkipString();  // a producer
   }
 }
 
@@ -149,11 +193,13 @@ ReadStatus StreamIn::Step(In& in) {
   }
   if (sequence.left == 0) {
     sequence.open = false;
-    if (part_ == Part::kConsumers) ++dropped_groups_;
+    const bool of_group = part_ == Part::kConsumers || part_ == Part::kGivenBack;
     part_ = AfterPart();
+    // Every pending entry of a group is somebody's.
+    if (of_group && part_ == Part::kGroups && held_ != group_->pending()) return ReadStatus::kBad;
     return ReadStatus::kOk;
   }
-  const ReadStatus status = ReadWhole(in, [&] { return SkipElement(in); });
+  const ReadStatus status = ReadWhole(in, [&] { return Element(in); });
   if (status != ReadStatus::kOk) return status;
   --sequence.left;
   if (part_ == Part::kGroups) part_ = Part::kPending;

@@ -1,14 +1,14 @@
 // Reads streams of the RDB format: types 15, 19, 21, 26 and 27 (stream_out.h draws the older ones). Entries that are
-// marked as deleted are dropped. Consumer groups are read and dropped, but counted. Idempotent producers are dropped. See
-// reading.h.
+// marked as deleted are dropped, and so are idempotent producers. See reading.h.
 //
 //   after the groups, types 26 and 27:
 //     duration | most IDs | number of producers | { name | number of IDs | { ID, a string | entry, two lengths } }
 //     | IDs added | duplicates
-//   after the consumers of a group, type 27:  number of IDs | { 16 bytes }
+//   after the consumers of a group, type 27:  number of IDs | { 16 bytes }: pending entries that a consumer gave back. Here
+//     they belong to a consumer of their own, kGivenBack, and have been idle for ever
 //
-// Damage is: IDs that do not ascend, entries after the stream's last ID, a wrong number of entries, and a listpack whose items
-// do not follow the layout.
+// Damage is: IDs that do not ascend, entries after the stream's last ID, a wrong number of entries, a listpack whose items do
+// not follow the layout, and a pending entry that no consumer of the group has, or two have.
 #pragma once
 
 #include <array>
@@ -18,6 +18,11 @@
 #include <string_view>
 
 #include "snapshot/values/reading.h"
+
+namespace mayfly {
+class StreamConsumer;
+class StreamGroup;
+}  // namespace mayfly
 
 namespace mayfly::rdb {
 
@@ -31,7 +36,8 @@ class StreamIn {
   // Throws std::bad_alloc; then the reader cannot go on.
   ValueStatus Some(In& in, size_t& budget);
   std::unique_ptr<RichValue> Take() noexcept { return std::move(value_); }
-  size_t dropped_groups() const noexcept { return dropped_groups_; }
+
+  static constexpr std::string_view kGivenBack = "(given back)";
 
  private:
   // A part of the input. After the totals come the groups. A group has a head, pending entries and consumers; a consumer has a
@@ -63,9 +69,13 @@ class StreamIn {
   Part AfterPart() const noexcept;
   // Reads the next element of part_, or goes to another part.
   ReadStatus Step(In& in);
-  ReadStatus SkipElement(In& in) const;
-  ReadStatus SkipGroupHead(In& in) const;
-  ReadStatus SkipConsumerHead(In& in) const;
+  ReadStatus Element(In& in);
+  ReadStatus GroupHead(In& in);
+  ReadStatus Pending(In& in);
+  ReadStatus ConsumerHead(In& in);
+  // An ID of a pending entry that is the consumer's.
+  ReadStatus Held(In& in);
+  ReadStatus GivenBack(In& in);
   Sequence& SequenceOf(Part part) noexcept { return sequences_[static_cast<size_t>(part)]; }
 
   const uint8_t type_;
@@ -75,7 +85,9 @@ class StreamIn {
   Part part_ = Part::kNodes;
   Counted nodes_;
   std::array<Sequence, static_cast<size_t>(Part::kEnd)> sequences_;
-  size_t dropped_groups_ = 0;
+  StreamGroup* group_ = nullptr;        // that is read now
+  StreamConsumer* consumer_ = nullptr;  // that is read now
+  size_t held_ = 0;                     // pending entries of group_ that a consumer has
 };
 
 }  // namespace mayfly::rdb

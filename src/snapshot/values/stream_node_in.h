@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/types/stream_id.h"
+#include "cache/types/stream/stream_id.h"
 #include "snapshot/format/listpack.h"
 #include "snapshot/format/packed.h"
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/types/stream/stream_groups.h"
 #include "snapshot/format/byte_order.h"
 #include "snapshot/format/listpack.h"
 #include "snapshot/format/types.h"
@@ -120,7 +121,11 @@ void WriteId(StreamId id, Out& out) {
 }  // namespace
 
 uint8_t StreamTypeOf(const StreamValue& stream) noexcept {
-  const bool plain = stream.added() == stream.length() && stream.max_deleted_id() == StreamId{};
+  bool plain = stream.added() == stream.length() && stream.max_deleted_id() == StreamId{};
+  if (stream.groups() != nullptr) {
+    stream.groups()->ForEach(
+        [&](const StreamGroup& group) { plain = plain && group.entries_read == StreamGroup::kUnknown; });
+  }
   return plain ? type::kStream : type::kStream2;
 }
 
@@ -130,7 +135,10 @@ void WriteStream(const StreamValue& stream, uint8_t type, Compression compressio
   NodeWriter writer(compression, bytes);
   stream.ForEachNode([&](std::span<const StreamEntry> entries) { written += writer.Node(entries); });
   listpacks.Set(written);
-  WriteStreamEnd(stream, type, bytes);
+  WriteStreamTotals(stream, type, bytes);
+  StreamGroupsOut groups(stream.groups(), type);
+  while (!groups.Some(bytes, SIZE_MAX)) {
+  }
 }
 
 size_t WriteStreamNode(std::span<const StreamEntry> entries, Compression compression, std::string& bytes) {
@@ -140,16 +148,104 @@ size_t WriteStreamNode(std::span<const StreamEntry> entries, Compression compres
   return NodeWriter(compression, bytes).Listpack(entries);
 }
 
-void WriteStreamEnd(const StreamValue& stream, uint8_t type, std::string& bytes) {
+void WriteStreamTotals(const StreamValue& stream, uint8_t type, std::string& bytes) {
   Out out(bytes);
   out.Length(stream.length());
   WriteId(stream.last_id(), out);
-  if (type == type::kStream2) {
-    WriteId(stream.FirstEntryId(), out);
-    WriteId(stream.max_deleted_id(), out);
-    out.Length(stream.added());
+  if (type != type::kStream2) return;
+  WriteId(stream.FirstEntryId(), out);
+  WriteId(stream.max_deleted_id(), out);
+  out.Length(stream.added());
+}
+
+StreamGroupsOut::StreamGroupsOut(const StreamGroups* groups, uint8_t type) noexcept
+    : groups_(groups), type_(type) {
+  if (groups == nullptr) return;
+  groups->ForEach([&](const StreamGroup& group) { left_ += 2 * group.pending(); });
+}
+
+bool StreamGroupsOut::Some(std::string& bytes, size_t budget) {
+  const size_t before = bytes.size();
+  while (part_ != Part::kEnd && bytes.size() - before < budget) Piece(bytes, budget);
+  return part_ == Part::kEnd;
+}
+
+void StreamGroupsOut::Piece(std::string& bytes, size_t budget) {
+  Out out(bytes);
+  switch (part_) {
+    case Part::kCount:
+      out.Length(groups_ != nullptr ? groups_->size() : 0);
+      group_ = groups_ != nullptr ? groups_->After(nullptr) : nullptr;
+      part_ = group_ != nullptr ? Part::kHead : Part::kEnd;
+      return;
+    case Part::kHead:
+      out.String(group_->name);
+      WriteId(group_->last_id, out);
+      if (type_ == type::kStream2) out.Length(static_cast<uint64_t>(group_->entries_read));
+      out.Length(group_->pending());
+      from_ = {};
+      part_ = Part::kPending;
+      return;
+    case Part::kPending:
+      return PendingPiece(bytes, budget);
+    case Part::kConsumers:
+      out.Length(group_->consumers());
+      consumer_ = group_->ConsumerAfter(nullptr);
+      part_ = Part::kConsumer;
+      return;
+    case Part::kConsumer:
+      if (consumer_ == nullptr) {
+        group_ = groups_->After(group_);
+        part_ = group_ != nullptr ? Part::kHead : Part::kEnd;
+        return;
+      }
+      out.String(consumer_->name);
+      out.Millis(consumer_->seen_ms);
+      out.Length(consumer_->pending());
+      from_ = {};
+      part_ = Part::kHeld;
+      return;
+    case Part::kHeld:
+      return HeldPiece(bytes, budget);
+    case Part::kEnd:
+      return;
   }
-  out.Length(0);
+}
+
+// `write` writes what belongs to an ID.
+template <typename Ids, typename Write>
+bool StreamGroupsOut::IdsPiece(const Ids& ids, std::string& bytes, size_t budget, Write&& write) {
+  Out out(bytes);
+  const size_t before = bytes.size();
+  size_t written = 0;
+  StreamId next = from_;
+  bool more = false;
+  ids.ForFrom(from_, [&](StreamId id, const auto& payload) {
+    next = id;
+    more = bytes.size() - before >= budget;
+    if (more) return false;
+    out.StreamId(id.ms, id.sequence);
+    write(out, payload);
+    ++written;
+    return true;
+  });
+  left_ -= written;
+  from_ = next;
+  return !more;
+}
+
+void StreamGroupsOut::PendingPiece(std::string& bytes, size_t budget) {
+  const bool last = IdsPiece(group_->deliveries(), bytes, budget, [](Out& out, const Delivery& delivery) {
+    out.Millis(delivery.ms);
+    out.Length(delivery.count);
+  });
+  if (last) part_ = Part::kConsumers;
+}
+
+void StreamGroupsOut::HeldPiece(std::string& bytes, size_t budget) {
+  if (!IdsPiece(consumer_->ids(), bytes, budget, [](Out&, const auto&) {})) return;
+  consumer_ = group_->ConsumerAfter(consumer_);
+  part_ = Part::kConsumer;
 }
 
 }  // namespace mayfly::rdb

@@ -88,9 +88,4 @@ size_t ValueIn::expired_fields() const noexcept {
   return hash != nullptr ? hash->expired_fields() : 0;
 }
 
-size_t ValueIn::dropped_groups() const noexcept {
-  const StreamIn* const stream = std::get_if<StreamIn>(&reader_);
-  return stream != nullptr ? stream->dropped_groups() : 0;
-}
-
 }  // namespace mayfly::rdb

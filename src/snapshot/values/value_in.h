@@ -90,8 +90,6 @@ class ValueIn {
 
   // The fields of the value that were dropped.
   size_t expired_fields() const noexcept;
-  // The consumer groups of the value that were dropped.
-  size_t dropped_groups() const noexcept;
 
  private:
   struct Text {

@@ -8,7 +8,7 @@
 #include "cache/types/list_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 #include "snapshot/format/types.h"
 #include "snapshot/values/stream_out.h"
 

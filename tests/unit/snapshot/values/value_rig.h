@@ -26,7 +26,6 @@ struct ReadBack {
   ValueWords words = {};
   std::string encoding = {};
   size_t expired_fields = 0;
-  size_t dropped_groups = 0;
 
   bool operator==(const ReadBack&) const = default;
 };
@@ -77,7 +76,6 @@ class ValueRig : public KeyspaceFixture {
         continue;
       }
       back.expired_fields = reader.expired_fields();
-      back.dropped_groups = reader.dropped_groups();
       if (back.status == ValueStatus::kDone) {
         CHECK((ends_early || begin == bytes.size()));
         Take(reader, back);

@@ -1,4 +1,4 @@
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 
 #include <algorithm>
 #include <map>
@@ -41,6 +41,22 @@ uint64_t Trim(StreamValue& stream, const StreamTrim& trim) {
   return removed;
 }
 
+// Reads three entries after the ID, as the model has them. Returns the last ID.
+StreamId RequirePage(const StreamValue& stream, const std::map<StreamId, Texts>& model, StreamId after) {
+  std::vector<StreamId> page;
+  StreamId low = after;
+  low.Increment();
+  stream.ForRange(low, StreamId::Max(), false, [&](const StreamEntry& entry) {
+    page.push_back(entry.id);
+    return page.size() < 3;
+  });
+  REQUIRE(stream.HasAfter(after) == !page.empty());
+  auto next = model.lower_bound(low);
+  for (const StreamId id : page) REQUIRE((next != model.end() && next++->first == id));
+  REQUIRE((page.size() == 3 || next == model.end()));
+  return page.empty() ? after : page.back();
+}
+
 }  // namespace
 
 TEST_CASE("the same fields cost no bytes again") {
@@ -56,8 +72,10 @@ TEST_CASE("the same fields cost no bytes again") {
 TEST_CASE("a stream does what a map of ids does") {
   std::mt19937_64 random(23);
   StreamValue stream;
+  stream.EditGroups();  // from now on it remembers where somebody reads
   std::map<StreamId, Texts> model;
   StreamId last;
+  StreamId reader;
   for (int step = 0; step < 6000; ++step) {
     const uint64_t what = random() % 20;
     if (what < 12) {
@@ -86,7 +104,16 @@ TEST_CASE("a stream does what a map of ids does") {
       for (; !model.empty() && model.begin()->first < id; ++lower) model.erase(model.begin());
       REQUIRE(Trim(stream, {.by = StreamTrim::By::kId, .min_id = id}) == lower);
     }
+    if (what == 19 && random() % 40 == 0) {  // begins anew, with ids that there were before
+      stream.Trim({.by = StreamTrim::By::kLength, .length = 0});
+      model.clear();
+      last = reader = {last.ms / 2, 0};
+      stream.SetLastId(last);
+    }
     REQUIRE(stream.length() == model.size());
+    // In pages, from anywhere, and as somebody who reads on.
+    RequirePage(stream, model, {random() % (last.ms + 2), random() % 3});
+    reader = RequirePage(stream, model, reader);
     if (step % 50 != 0) continue;
     REQUIRE(stream.Validate());
     const StreamId low{random() % (last.ms + 2), random() % 3};

@@ -1,4 +1,4 @@
-#include "cache/types/stream_value.h"
+#include "cache/types/stream/stream_value.h"
 
 #include <algorithm>
 #include <array>
@@ -9,6 +9,7 @@
 
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
+#include "cache/types/stream/stream_groups.h"
 #include "cache/types/watches.h"
 
 namespace mayfly {
@@ -45,9 +46,13 @@ PackItem Difference(uint64_t number, uint64_t from) noexcept {
 
 }  // namespace
 
+StreamValue::StreamValue() noexcept : RichValue(kType) {}
+StreamValue::~StreamValue() = default;
+
 uint64_t StreamValue::Bytes() const noexcept {
   const uint64_t nodes = nodes_.capacity() == 0 ? 0 : Heap::SizeClass(nodes_.capacity() * sizeof(Node));
-  return Heap::SizeClass(sizeof(StreamValue)) + nodes + pack_bytes_;
+  const uint64_t groups = groups_ != nullptr ? groups_->Bytes() + Heap::SizeClass(sizeof(LastRead)) : 0;
+  return Heap::SizeClass(sizeof(StreamValue)) + nodes + pack_bytes_ + groups;
 }
 
 std::unique_ptr<RichValue> StreamValue::Clone() const {
@@ -62,10 +67,18 @@ std::unique_ptr<RichValue> StreamValue::Clone() const {
   copy->added_ = added_;
   copy->last_id_ = last_id_;
   copy->max_deleted_ = max_deleted_;
+  if (groups_ != nullptr) {
+    copy->read_ = std::make_unique<LastRead>();
+    copy->groups_ = groups_->Clone();
+  }
   return copy;
 }
 
 bool StreamValue::FreeSome(size_t budget) noexcept {
+  if (groups_ != nullptr) {
+    if (!groups_->FreeSome(budget)) return false;
+    groups_.reset();
+  }
   for (size_t freed = 0; nodes() > kFewStreamNodes && freed < budget; ++freed) {
     freed += nodes_.back().live;
     RemoveNode(nodes_.size() - 1);
@@ -74,7 +87,15 @@ bool StreamValue::FreeSome(size_t budget) noexcept {
 }
 
 RichValue** StreamValue::BurialLink() noexcept {
-  return nodes() > kFewStreamNodes ? &buried_before_ : nullptr;
+  const bool large = nodes() > kFewStreamNodes || (groups_ != nullptr && groups_->IsLarge());
+  return large ? &buried_before_ : nullptr;
+}
+
+StreamGroups& StreamValue::EditGroups() {
+  if (watch_ != nullptr) watch_->BeforeGroups();
+  if (read_ == nullptr) read_ = std::make_unique<LastRead>();
+  if (groups_ == nullptr) groups_ = std::make_unique<StreamGroups>();
+  return *groups_;
 }
 
 ValueWatch* StreamValue::watch() const noexcept { return watch_; }
@@ -173,6 +194,7 @@ void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs)
 
 void StreamValue::RemoveNode(size_t index) noexcept {
   if (watch_ != nullptr) watch_->BeforeNode(nodes_[index].first);
+  if (read_ != nullptr && nodes_[index].first == read_->node) *read_ = {};
   pack_bytes_ -= nodes_[index].pack.memory();
   length_ -= nodes_[index].live;
   if (index == head_) {
@@ -266,6 +288,8 @@ bool StreamValue::RemovesWhole(const Node& node, const StreamTrim& trim) const {
 }
 
 uint64_t StreamValue::Trim(const StreamTrim& trim) {
+  const bool any_group = groups_ != nullptr && groups_->size() != 0;
+  if (trim.references == StreamReferences::kAcked && any_group) return TrimAcked(trim);
   uint64_t removed = 0;
   while (nodes() != 0) {
     Node& node = nodes_[head_];
@@ -273,6 +297,7 @@ uint64_t StreamValue::Trim(const StreamTrim& trim) {
     if (trim.limit != 0 && removed + node.live > trim.limit) break;
     if (RemovesWhole(node, trim)) {
       removed += node.live;
+      if (trim.references == StreamReferences::kDelete && any_group) ForgetReferences(node);
       RemoveNode(head_);
       continue;
     }
@@ -304,13 +329,102 @@ uint64_t StreamValue::TrimWithin(Node& node, const StreamTrim& trim) {
   for (Pack::At at = FirstOf(node); at != node.pack.end();) {
     const Found found = ReadEntry(node, at);
     at = found.next;
-    const bool stop = trim.by == StreamTrim::By::kLength ? length_ <= trim.length : found.id >= trim.min_id;
-    if (stop) break;
+    if (EndsTrim(trim, found.id)) break;
     if (found.deleted) continue;
+    if (trim.references == StreamReferences::kDelete && groups_ != nullptr)
+      EditGroups().AcknowledgeInAll(found.id);
     Mark(node, found);
     ++removed;
   }
   return removed;
+}
+
+void StreamValue::ForgetReferences(const Node& node) noexcept {
+  StreamGroups& groups = EditGroups();
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    if (!found.deleted) groups.AcknowledgeInAll(found.id);
+  }
+}
+
+StreamId StreamValue::LastOf(const Node& node) noexcept {
+  StreamId last;
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    if (!found.deleted) last = found.id;
+  }
+  return last;
+}
+
+bool StreamValue::IsDoneWith(const Node& node) const {
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    if (!found.deleted && !groups_->AllAreDoneWith(found.id)) return false;
+  }
+  return true;
+}
+
+uint64_t StreamValue::TrimAcked(const StreamTrim& trim) {
+  uint64_t removed = 0;
+  for (size_t i = head_; i < nodes_.size();) {
+    const size_t left = nodes();
+    const uint64_t live = nodes_[i].live;
+    if (EndsTrim(trim, nodes_[i].first)) break;
+    if (trim.limit != 0 && removed + live > trim.limit) break;
+    if (RemovesWhole(nodes_[i], trim) && IsDoneWith(nodes_[i])) {
+      if (i != head_) max_deleted_ = std::max(max_deleted_, LastOf(nodes_[i]));
+      removed += live;
+      RemoveNode(i);
+    } else if (!trim.whole_nodes) {
+      removed += TrimAckedWithin(i, trim);
+    }
+    // A node that has gone at the head has moved the head, and one further on the nodes behind it.
+    const bool gone = nodes() < left;
+    i = gone ? std::max(i, head_) : i + 1;
+  }
+  return removed;
+}
+
+uint64_t StreamValue::TrimAckedWithin(size_t index, const StreamTrim& trim) {
+  uint64_t removed = 0;
+  Node& node = nodes_[index];
+  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+    const Found found = ReadEntry(node, at);
+    at = found.next;
+    if (EndsTrim(trim, found.id)) break;
+    if (found.deleted || !groups_->AllAreDoneWith(found.id)) continue;
+    max_deleted_ = std::max(max_deleted_, found.id);
+    ++removed;
+    if (node.live == 1) {
+      RemoveNode(index);
+      break;
+    }
+    Mark(node, found);
+  }
+  return removed;
+}
+
+bool StreamValue::HasAfter(StreamId id) const {
+  if (length_ == 0 || last_id_ <= id) return false;
+  bool found = false;
+  id.Increment();
+  ForRange(id, StreamId::Max(), false, [&](const StreamEntry&) {
+    found = true;
+    return false;
+  });
+  return found;
+}
+
+bool StreamValue::Contains(StreamId id) const {
+  bool found = false;
+  ForRange(id, id, false, [&](const StreamEntry&) {
+    found = true;
+    return false;
+  });
+  return found;
 }
 
 StreamId StreamValue::FirstEntryId() const {
@@ -351,7 +465,7 @@ bool StreamValue::Validate() const {
     length += live;
     bytes += node.pack.memory();
   }
-  return length == length_ && bytes == pack_bytes_;
+  return length == length_ && bytes == pack_bytes_ && (groups_ == nullptr || groups_->Validate());
 }
 
 }  // namespace mayfly

@@ -9,7 +9,8 @@
 // ms and sequence are differences from the node's first id. Deletion marks an entry; a node without unmarked entries is
 // freed. Binary search of ids finds a node, and a walk through the node finds the entry.
 //
-// A stream without entries is kept, for its last id: Size counts the stream itself as a member.
+// A stream without entries is kept, for its last id: Size counts the stream itself as a member. A stream may have consumer
+// groups (stream_groups.h).
 //
 // If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
@@ -24,16 +25,24 @@
 
 #include "cache/entry/rich_value.h"
 #include "cache/types/pack.h"
-#include "cache/types/stream_id.h"
+#include "cache/types/stream/stream_id.h"
 
 namespace mayfly {
 
+class StreamGroups;
 class StreamWatch;
 
 // The limits of a node: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
 struct StreamLimits {
   size_t node_bytes = 4096;
   size_t node_entries = 100;
+};
+
+// What the deletion of an entry means to the groups that hold it, or have still to deliver it.
+enum class StreamReferences : uint8_t {
+  kKeep,    // nothing: the entry stays pending
+  kDelete,  // no group holds it any more
+  kAcked    // an entry that a group is not done with is not deleted
 };
 
 // The part to cut off a stream's old end.
@@ -44,6 +53,7 @@ struct StreamTrim {
   uint64_t length = 0;       // entries to keep
   StreamId min_id = {};      // lower ids go
   uint64_t limit = 0;        // removes at most this number of entries; 0: no limit
+  StreamReferences references = StreamReferences::kKeep;
 };
 
 // An entry during a call of ForRange. Views into the node.
@@ -84,7 +94,8 @@ class StreamValue final : public RichValue {
  public:
   static constexpr ValueType kType = ValueType::kStream;
 
-  StreamValue() noexcept : RichValue(kType) {}
+  StreamValue() noexcept;
+  ~StreamValue() override;
 
   std::string_view EncodingName() const noexcept override { return "stream"; }
   size_t Size() const noexcept override { return length_ + 1; }
@@ -93,9 +104,10 @@ class StreamValue final : public RichValue {
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
   ValueWatch* watch() const noexcept override;
-  // The stream calls the watch before an entry goes from now on. A watch of null ends the calls.
+  const StreamWatch* stream_watch() const noexcept { return watch_; }
+  // The stream calls the watch before an entry goes or a group changes from now on. A watch of null ends the calls.
   void Watch(StreamWatch* watch) noexcept { watch_ = watch; }
-  // Shows each entry as "ms.sequence", field, value, field ...
+  // Shows each entry as "ms.sequence", field, value, field ... Groups are no members.
   void ForEachMember(MemberVisitor& visitor) const override;
 
   // Prefetches for an Append a little later.
@@ -113,6 +125,11 @@ class StreamValue final : public RichValue {
   void SetMaxDeletedId(StreamId id) noexcept { max_deleted_ = id; }
   void SetAdded(uint64_t added) noexcept { added_ = added; }
 
+  // Null if there are no groups.
+  const StreamGroups* groups() const noexcept { return groups_.get(); }
+  // For a change of the groups: the watch sees them before. Throws std::bad_alloc.
+  StreamGroups& EditGroups();
+
   // Adds an entry. Throws std::bad_alloc.
   // REQUIRES: id is higher than last_id(); `pairs` are fields and values, of less than Pack::kTooLong together.
   void Append(StreamId id, std::span<const std::string_view> pairs, const StreamLimits& limits);
@@ -124,6 +141,10 @@ class StreamValue final : public RichValue {
   // than the entries of a node. Looks at the nodes that would go, without a watch at `count` of them.
   bool MayTrimMoreThan(uint64_t count, const StreamTrim& trim) const noexcept;
 
+  // True if there is an entry with a higher id.
+  bool HasAfter(StreamId id) const;
+  // True if there is an entry with this id.
+  bool Contains(StreamId id) const;
   // The lowest and the highest id of an entry; 0-0 if there are no entries.
   StreamId FirstEntryId() const;
   StreamId LastEntryId() const;
@@ -131,14 +152,18 @@ class StreamValue final : public RichValue {
   template <typename Fn>
   void ForRange(StreamId low, StreamId high, bool falling, Fn&& fn) const {
     if (falling) return ForFalling(low, high, fn);
+    StreamId before = low;
+    before.Decrement();
     for (size_t i = NodeBefore(low); i < nodes_.size(); ++i) {
       const Node& node = nodes_[i];
       if (node.first > high) return;
-      for (Pack::At at = FirstOf(node); at != node.pack.end();) {
+      for (Pack::At at = StartIn(node, low); at != node.pack.end();) {
         const Found found = ReadEntry(node, at);
         at = found.next;
         if (found.id > high) return;
-        if (!found.deleted && found.id >= low && !fn(EntryOf(node, found))) return;
+        if (found.deleted || found.id < low) continue;
+        if (!fn(EntryOf(node, found))) return NoteRead(node, before, found);
+        before = found.id;
       }
     }
   }
@@ -205,6 +230,26 @@ class StreamValue final : public RichValue {
     bool same_fields;
   };
 
+  // The last entry of the last reading, of a stream with groups: consumers read on from there, and need not pass what was read.
+  // The places stay as long as the node does: entries are only added at its end, and marked as deleted in their places.
+  struct LastRead {
+    StreamId node = StreamId::Max();  // its first id
+    StreamId before = {};             // no entry lies between this id and `id`
+    StreamId id = {};
+    Pack::At at = 0;
+    Pack::At next = 0;
+  };
+
+  // Where a walk to `low` begins.
+  Pack::At StartIn(const Node& node, StreamId low) const noexcept {
+    if (read_ == nullptr || read_->node != node.first || low <= read_->before) return FirstOf(node);
+    return low > read_->id ? read_->next : read_->at;
+  }
+  void NoteRead(const Node& node, StreamId before, const Found& found) const noexcept {
+    if (read_ == nullptr) return;
+    // In an earlier node there is no entry after `before` either; a place within this node is what counts.
+    *read_ = {.node = node.first, .before = before, .id = found.id, .at = found.at, .next = found.next};
+  }
   static Found ReadEntry(const Node& node, Pack::At at) noexcept;
   static Pack::At FirstOf(const Node& node) noexcept;
   static StreamEntry EntryOf(const Node& node, const Found& found) noexcept {
@@ -222,6 +267,19 @@ class StreamValue final : public RichValue {
   void RemoveNode(size_t index) noexcept;
   bool RemovesWhole(const Node& node, const StreamTrim& trim) const;
   uint64_t TrimWithin(Node& node, const StreamTrim& trim);
+  // Trim for StreamReferences::kAcked: what groups are not done with stays, and what comes after it may go.
+  uint64_t TrimAcked(const StreamTrim& trim);
+  uint64_t TrimAckedWithin(size_t index, const StreamTrim& trim);
+  // The last ID of the node's entries.
+  static StreamId LastOf(const Node& node) noexcept;
+  // True if no entry of the node is of use to a group any more.
+  bool IsDoneWith(const Node& node) const;
+  // Before the entries of the node go.
+  void ForgetReferences(const Node& node) noexcept;
+  // True if an entry with this ID is not to be removed any more, as things are now.
+  bool EndsTrim(const StreamTrim& trim, StreamId id) const noexcept {
+    return trim.by == StreamTrim::By::kLength ? length_ <= trim.length : id >= trim.min_id;
+  }
 
   template <typename Fn>
   void ForFalling(StreamId low, StreamId high, Fn&& fn) const {
@@ -246,6 +304,8 @@ class StreamValue final : public RichValue {
   StreamId max_deleted_;
   RichValue* buried_before_ = nullptr;
   StreamWatch* watch_ = nullptr;
+  std::unique_ptr<StreamGroups> groups_;
+  std::unique_ptr<LastRead> read_;  // null without groups
 };
 
 }  // namespace mayfly

@@ -1,0 +1,299 @@
+// XREADGROUP: delivers entries of streams to the consumers of a group, and waits for new ones.
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "exec/arguments/stream_arguments.h"
+#include "exec/arguments/stream_read_options.h"
+#include "exec/arguments/wait_limit.h"
+#include "exec/dispatch/context.h"
+#include "exec/values/group_access.h"
+#include "exec/values/group_counts.h"
+#include "server/waiting/parking.h"
+
+namespace mayfly::stream_group_read_commands {
+namespace {
+
+// A stream to read from: new entries, and with CLAIM those that have been idle for long; or what the consumer holds after an ID.
+struct Source {
+  std::string_view name;
+  FoundGroup found;
+  bool is_new = false;
+  StreamId after = {};              // unless is_new
+  std::vector<StreamId> idle = {};  // to be claimed
+  std::vector<StreamId> gone = {};  // pending and idle, but the stream has them no more
+};
+
+// Finds the group. False after having answered the error. A client that has waited is told that the key or the group has gone.
+bool FindSource(Context& ctx, const Key& key, std::string_view group, Source& source) {
+  source.name = key.text;
+  if (ctx.wake() == WakeReason::kNone) {
+    if (!FindGroup(ctx, key, group, source.found)) return false;
+    if (source.found.group != nullptr) {
+      AwaitSaveOfGroups(ctx, *source.found.entry, *source.found.stream);
+      return true;
+    }
+    ctx.Fail("NOGROUP No such key '" + std::string(errors::Repeated(key.text)) + "' or consumer group '" +
+             std::string(errors::Repeated(group)) + "' in XREADGROUP with GROUP option");
+    return false;
+  }
+  Typed<StreamValue> found;
+  FindAwaited(ctx, key, found);
+  if (found.value == nullptr) return ctx.Fail("UNBLOCKED the stream key no longer exists"), false;
+  source.found = {.entry = found.entry, .stream = found.value};
+  if (found.value->groups() != nullptr) source.found.group = found.value->groups()->Find(group);
+  if (source.found.group != nullptr) return true;
+  ctx.Fail("NOGROUP the consumer group this client was blocked on no longer exists");
+  return false;
+}
+
+// Finds what CLAIM claims. Entries that have gone count, too: so a call looks at a bounded number.
+void FindIdle(const Context& ctx, const StreamReadOptions& options, Source& source) {
+  if (!source.is_new || !options.claim_idle_ms || *options.claim_idle_ms > ctx.now.wall_ms) return;
+  const int64_t most_ms = ctx.now.wall_ms - *options.claim_idle_ms;
+  for (const StreamId id : source.found.group->deliveries().LowestRanked(most_ms, options.count))
+    (source.found.stream->Contains(id) ? source.idle : source.gone).push_back(id);
+}
+
+// When the next pending entry of a source will have been idle for long enough, in monotonic ms.
+uint64_t NextIdle(const Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
+  uint64_t next = ParkingLot::kForever;
+  for (const Source& source : sources) {
+    const bool any = source.is_new && options.claim_idle_ms && source.found.group->pending() != 0;
+    if (!any) continue;
+    const int64_t oldest_ms = source.found.group->deliveries().LowestRank();
+    if (*options.claim_idle_ms > INT64_MAX - std::max<int64_t>(oldest_ms, 0)) continue;
+    const int64_t left_ms = oldest_ms + *options.claim_idle_ms - ctx.now.wall_ms;
+    next = std::min(next, ctx.now.mono_ms + static_cast<uint64_t>(std::max<int64_t>(left_ms, 1)));
+  }
+  return next;
+}
+
+bool ReadSources(Context& ctx, const Args& args, const StreamReadOptions& options,
+                 std::vector<Source>& sources) {
+  for (size_t i = 0; i < options.streams; ++i) {
+    Source source;
+    if (!FindSource(ctx, ctx.KeyAt(args, options.first + i), options.group, source)) return false;
+    const std::string_view id = args[options.first + options.streams + i];
+    if (id == "$") {
+      ctx.Fail(
+          "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this "
+          "consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just "
+          "return an empty result set.");
+      return false;
+    }
+    source.is_new = id == ">";
+    if (!source.is_new) {
+      const std::optional<StreamIdText> read = ReadStreamId(ctx, id, StreamIdForm::kStrict);
+      if (!read) return false;
+      source.after = read->id;
+    }
+    FindIdle(ctx, options, source);
+    sources.push_back(std::move(source));
+  }
+  return true;
+}
+
+// True if the source has an answer. What a consumer holds is one, even if it is nothing.
+bool HasAnswer(const Source& source) {
+  return !source.is_new || !source.idle.empty() || source.found.stream->HasAfter(source.found.group->last_id);
+}
+
+// As EditGroup.
+template <typename Edit, typename What>
+void EditSource(Context& ctx, const Source& source, Edit&& edit, What&& what) {
+  const Key key = ctx.keyspace.KeyOf(source.name);
+  FoundGroup found = source.found;
+  found.entry = ctx.keyspace.Peek(key, ctx.now);  // an edit of the same stream may have relocated it
+  EditGroup(ctx, key, found, std::forward<Edit>(edit), std::forward<What>(what));
+}
+
+// A delivery from one source, in a call of EditGroup.
+class GroupReader {
+ public:
+  GroupReader(Context& ctx, const StreamReadOptions& options, const Source& source) noexcept
+      : ctx_(ctx), options_(options), source_(source) {}
+
+  void Edit() {
+    EditSource(
+        ctx_, source_, [&](StreamValue& stream, StreamGroup& group) { Read(stream, group); },
+        [&] { return created_   ? &kConsumerCreated
+                     : changed_ ? &kDelivered
+                                : nullptr; });
+  }
+  bool changed() const noexcept { return created_ || changed_; }
+
+ private:
+  void Read(StreamValue& stream, StreamGroup& group) {
+    StreamConsumer& consumer = ConsumerIn(group, options_.consumer, ctx_.now.wall_ms, created_);
+    source_.is_new ? ReadNew(stream, group, consumer) : ReadHeld(stream, group, consumer);
+  }
+  void ReadNew(const StreamValue& stream, StreamGroup& group, StreamConsumer& consumer) {
+    StreamId low = group.last_id;
+    low.Increment();
+    size_t shown = 0;
+    resp::Deferred array = ctx_.reply.Defer();
+    for (const StreamId id : source_.idle) shown += Claim(stream, group, consumer, id) ? 1U : 0U;
+    if (shown != 0 && shown == options_.count) return array.Array(shown);
+    const DeliveryCount count(stream);
+    stream.ForRange(low, StreamId::Max(), false, [&](const StreamEntry& entry) {
+      if (!options_.no_ack) group.Deliver(entry.id, consumer, ctx_.now.wall_ms, 1);
+      count.Add(group, entry.id);
+      consumer.active_ms = ctx_.now.wall_ms;
+      changed_ = true;
+      ReplyNew(entry, 0, 0);
+      return ++shown != options_.count;
+    });
+    array.Array(shown);
+  }
+
+  // With CLAIM each entry has also for how long it was idle, and how often it was delivered before.
+  void ReplyNew(const StreamEntry& entry, int64_t idle_ms, uint32_t count) {
+    if (!options_.claim_idle_ms) return ReplyStreamEntry(ctx_, entry);
+    ctx_.reply.Array(4);
+    ReplyStreamEntryParts(ctx_, entry);
+    ctx_.reply.Integer(idle_ms);
+    ctx_.reply.Integer(count);
+  }
+
+  // False if another source of the same stream has just claimed the entry.
+  bool Claim(const StreamValue& stream, StreamGroup& group, StreamConsumer& consumer, StreamId id) {
+    const Delivery before = *group.Find(id);
+    const int64_t idle_ms = ctx_.now.wall_ms - before.ms;
+    if (idle_ms < *options_.claim_idle_ms) return false;
+    group.Deliver(id, consumer, ctx_.now.wall_ms, before.CountOfNext());
+    consumer.active_ms = ctx_.now.wall_ms;
+    changed_ = true;
+    stream.ForRange(id, id, false, [&](const StreamEntry& entry) {
+      ReplyNew(entry, idle_ms, before.count);
+      return false;
+    });
+    return true;
+  }
+
+  // An entry that the stream has no more is answered as null, and does not count as delivered.
+  void ReadHeld(const StreamValue& stream, StreamGroup& group, StreamConsumer& consumer) {
+    size_t shown = 0;
+    resp::Deferred array = ctx_.reply.Defer();
+    StreamId low = source_.after;
+    if (low.Increment()) {
+      consumer.ids().ForFrom(low, [&](StreamId id, const auto&) {
+        bool exists = false;
+        stream.ForRange(id, id, false, [&](const StreamEntry& entry) {
+          exists = true;
+          ReplyStreamEntry(ctx_, entry);
+          return false;
+        });
+        exists ? CountAgain(group, consumer, id) : ReplyGone(id);
+        return ++shown != options_.count;
+      });
+    }
+    array.Array(shown);
+  }
+
+  void CountAgain(StreamGroup& group, StreamConsumer& consumer, StreamId id) {
+    group.Deliver(id, consumer, ctx_.now.wall_ms, group.Find(id)->CountOfNext());
+    changed_ = true;
+  }
+  void ReplyGone(StreamId id) {
+    ctx_.reply.Array(2);
+    ReplyStreamId(ctx_, id);
+    ctx_.reply.NullArray();
+  }
+
+  Context& ctx_;
+  const StreamReadOptions& options_;
+  const Source& source_;
+  bool created_ = false;
+  bool changed_ = false;
+};
+
+// False if no source has an answer.
+bool ReplySources(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
+  if (std::none_of(sources.begin(), sources.end(), HasAnswer)) return false;
+  const bool pairs = ctx.reply.version() == 2;
+  resp::Deferred answers = ctx.reply.Defer();
+  size_t count = 0;
+  bool changed = false;
+  for (const Source& source : sources) {
+    // A stream that is named twice has fewer entries the second time, perhaps none.
+    if (!HasAnswer(source)) continue;
+    ++count;
+    if (pairs) ctx.reply.Array(2);
+    ctx.reply.Bulk(source.name);
+    GroupReader reader(ctx, options, source);
+    const auto read = [&] { reader.Edit(); };
+    changed ? GoOnAfterChange(ctx, read) : read();
+    changed = changed || reader.changed();
+  }
+  pairs ? answers.Array(count) : answers.Map(count);
+  return true;
+}
+
+// Pending entries that the stream has no more are pending no more, as for XCLAIM.
+void ForgetGone(Context& ctx, const std::vector<Source>& sources) {
+  for (const Source& source : sources) {
+    if (source.gone.empty()) continue;
+    EditSource(
+        ctx, source,
+        [&](StreamValue&, StreamGroup& group) {
+          for (const StreamId id : source.gone) group.Acknowledge(id);
+        },
+        [] { return &kDelivered; });
+  }
+}
+
+// With CLAIM a wait may have to look again before its end.
+bool IsOver(Context& ctx) {
+  const bool looks_again = ctx.wake() == WakeReason::kTimeout && ctx.now.mono_ms < ctx.resumed->end_mono_ms;
+  return !looks_again && AnswerEndOfWait(ctx);
+}
+
+void Wait(Context& ctx, const Args& args, const StreamReadOptions& options,
+          const std::vector<Source>& sources) {
+  const uint64_t end = ctx.resumed != nullptr ? ctx.resumed->end_mono_ms : *options.deadline_mono_ms;
+  const uint64_t order = ctx.resumed != nullptr ? ctx.resumed->order : 0;
+  ParkingLot& lot = ctx.server.parking;
+  Parked& parked = lot.Park(ctx.session, args.all(), std::min(end, NextIdle(ctx, options, sources)), order,
+                            args.all().subspan(options.first, options.streams), ValueType::kStream);
+  parked.end_mono_ms = end;
+  lot.AwaitGone(parked);
+}
+
+void XReadGroup(Context& ctx, Args& args) {
+  StreamReadOptions options;
+  if (!ReadGroupReadOptions(ctx, args, options)) return;
+  if (IsOver(ctx)) return;
+  std::vector<Source> sources;
+  if (!ReadSources(ctx, args, options, sources)) return;
+  ForgetGone(ctx, sources);
+  if (ReplySources(ctx, options, sources)) return;
+  if (!options.deadline_mono_ms || !ctx.MayPark()) return ctx.reply.NullArray();
+  Wait(ctx, args, options, sources);
+}
+
+constexpr std::array<std::string_view, 1> kStreams = {"STREAMS"};
+
+constexpr Command kRows[] = {
+    {.name = "xreadgroup",
+     .arity = -7,
+     .flags = kWrite | kBlocking | kMovableKeys,
+     .key_after_word = {.words = kStreams, .from = 4, .use = kKeyRO | kKeyAccess, .half = true},
+     .acl = kAclStream,
+     .handler = XReadGroup,
+     .since = "5.0.0",
+     .complexity = "O(log M + N) for each stream, M being its entries and N those answered",
+     .summary = "Delivers entries of streams to a consumer of a group; may wait for new ones.",
+     .syntax =
+         "GROUP group consumer [COUNT count] [BLOCK milliseconds] [CLAIM min-idle-time] [NOACK] STREAMS "
+         "key [key ...] id [id ...]",
+     .argument_notes = "CLAIM@8.4.0",
+     .notes = "CLAIM as in Redis 8.4: also what has been pending for long."},
+};
+const CommandFamily kFamily("stream", kRows);
+
+}  // namespace
+}  // namespace mayfly::stream_group_read_commands

@@ -1,0 +1,483 @@
+// Consumer groups of streams: what is delivered to whom, until it is acknowledged.
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+using Lines = std::vector<std::string>;
+
+const Reply kWrongType = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
+const Reply kNoKey = Error(
+    "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the "
+    "MKSTREAM option to "
+    "create an empty stream automatically.");
+
+Reply Entry(const std::string& id, const Words& pairs) {
+  return Array({Bulk(id), Bulks({pairs.begin(), pairs.end()})});
+}
+
+class GroupTest : public CommandTest {
+ public:
+  GroupTest() { Add("1-1", "2-1", "3-1"); }
+
+  // Entries whose field f has their ID as its value.
+  template <typename... Ids>
+  void Add(const Ids&... ids) {
+    for (const std::string& id : std::vector<std::string>{ids...})
+      REQUIRE(Run({"XADD", "s", id, "f", id}) == Bulk(id));
+  }
+  template <typename... Ids>
+  static Reply Entries(const Ids&... ids) {
+    std::vector<Reply> entries;
+    for (const std::string& id : std::vector<std::string>{ids...}) entries.push_back(Entry(id, {"f", id}));
+    return Array(entries);
+  }
+  // The reply of XREADGROUP.
+  template <typename... Ids>
+  static Reply Delivered(const Ids&... ids) {
+    return Array({Array({Bulk("s"), Entries(ids...)})});
+  }
+  Reply Read(const std::string& consumer, const std::string& id = ">", const std::string& count = "100") {
+    return Run({"XREADGROUP", "GROUP", "g", consumer, "COUNT", count, "STREAMS", "s", id});
+  }
+  // A line of XPENDING.
+  static Reply Pending(const std::string& id, const std::string& consumer, int64_t idle_ms, int64_t count) {
+    return Array({Bulk(id), Bulk(consumer), Integer(idle_ms), Integer(count)});
+  }
+  Reply AllPending() { return Run({"XPENDING", "s", "g", "-", "+", "100"}); }
+  Reply Group() { return Run({"XINFO", "GROUPS", "s"}); }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(GroupTest, "each entry is delivered to one consumer, and pending until it is acknowledged") {
+  CHECK(Run({"XGROUP", "CREATE", "s", "g", "0"}) == Ok());
+  CHECK(Read("a", ">", "2") == Delivered("1-1", "2-1"));
+  AdvanceTime(50);
+  CHECK(Read("b") == Delivered("3-1"));
+  CHECK(Read("b") == NullArray());
+  CHECK(AllPending() ==
+        Array({Pending("1-1", "a", 50, 1), Pending("2-1", "a", 50, 1), Pending("3-1", "b", 0, 1)}));
+  CHECK(Run({"XPENDING", "s", "g"}) ==
+        Array({Integer(3), Bulk("1-1"), Bulk("3-1"),
+               Array({Array({Bulk("a"), Bulk("2")}), Array({Bulk("b"), Bulk("1")})})}));
+  CHECK(Run({"XACK", "s", "g", "1-1", "1-1", "3-1", "9-9"}) == Integer(2));
+  CHECK(AllPending() == Array({Pending("2-1", "a", 50, 1)}));
+  CHECK(Run({"XACK", "s", "g", "2-1"}) == Integer(1));
+  CHECK(Run({"XPENDING", "s", "g"}) == Array({Integer(0), Null(), Null(), NullArray()}));
+  CHECK(Run({"XACK", "s", "none", "1-1"}) == Integer(0));
+  CHECK(Run({"XACK", "none", "g", "no ID"}) == Integer(0));
+  CHECK(Run({"XLEN", "s"}) == Integer(3));
+}
+
+TEST_CASE_METHOD(GroupTest, "a consumer reads again what it holds, and each reading counts") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a", ">", "2");
+  AdvanceTime(10);
+  CHECK(Read("a", "0") == Delivered("1-1", "2-1"));
+  CHECK(Read("a", "1-1") == Delivered("2-1"));
+  CHECK(Read("b", "0") == Delivered());
+  CHECK(AllPending() == Array({Pending("1-1", "a", 0, 2), Pending("2-1", "a", 0, 3)}));
+  // An entry that has gone is pending still, and is read as null.
+  Run({"XDEL", "s", "1-1"});
+  CHECK(Read("a", "0") ==
+        Array({Array({Bulk("s"), Array({Array({Bulk("1-1"), NullArray()}), Entry("2-1", {"f", "2-1"})})})}));
+  CHECK(AllPending() == Array({Pending("1-1", "a", 0, 2), Pending("2-1", "a", 0, 4)}));
+}
+
+TEST_CASE_METHOD(GroupTest, "with NOACK nothing is pending") {
+  Run({"XGROUP", "CREATE", "s", "g", "1-1"});
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "NOACK", "STREAMS", "s", ">"}) == Delivered("2-1", "3-1"));
+  CHECK(Run({"XPENDING", "s", "g"}) == Array({Integer(0), Null(), Null(), NullArray()}));
+  CHECK(Read("a") == NullArray());
+}
+
+TEST_CASE_METHOD(GroupTest,
+                 "several streams are read at once, and one that is named twice gives its entries once") {
+  Run({"XADD", "t", "5-5", "g", "w"});
+  for (const std::string stream : {"s", "t"}) Run({"XGROUP", "CREATE", stream, "g", "0"});
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "COUNT", "1", "STREAMS", "s", "t", ">", "0"}) ==
+        Array({Array({Bulk("s"), Entries("1-1")}), Array({Bulk("t"), Array({})})}));
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "s", ">", ">"}) == Delivered("2-1", "3-1"));
+  UseResp3();
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "t", "s", ">", ">"}) ==
+        Map({Bulk("t"), Array({Entry("5-5", {"g", "w"})})}));
+}
+
+TEST_CASE_METHOD(GroupTest,
+                 "XCLAIM gives idle entries to another consumer, and forgets those that have gone") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a");
+  AdvanceTime(100);
+  CHECK(Run({"XCLAIM", "s", "g", "b", "101", "1-1"}) == Array({}));
+  CHECK(Run({"XCLAIM", "s", "g", "b", "100", "1-1", "9-9"}) == Entries("1-1"));
+  CHECK(Run({"XCLAIM", "s", "g", "b", "0", "2-1", "JUSTID"}) == Array({Bulk("2-1")}));
+  CHECK(AllPending() ==
+        Array({Pending("1-1", "b", 0, 2), Pending("2-1", "b", 0, 1), Pending("3-1", "a", 100, 1)}));
+  CHECK(Run({"XCLAIM", "s", "g", "b", "0", "3-1", "IDLE", "70", "RETRYCOUNT", "9"}) == Entries("3-1"));
+  CHECK(Run({"XPENDING", "s", "g", "IDLE", "70", "-", "+", "9"}) == Array({Pending("3-1", "b", 70, 9)}));
+  CHECK(Run({"XCLAIM", "s", "g", "b", "0", "3-1", "TIME", UnixMs(-30)}) == Entries("3-1"));
+  CHECK(Run({"XPENDING", "s", "g", "3-1", "3-1", "9", "b"}) == Array({Pending("3-1", "b", 30, 10)}));
+  Run({"XDEL", "s", "3-1"});
+  CHECK(Run({"XCLAIM", "s", "g", "b", "0", "3-1"}) == Array({}));
+  CHECK(Run({"XPENDING", "s", "g", "3-1", "3-1", "9"}) == Array({}));
+  // FORCE makes an entry pending that was not.
+  Run({"XACK", "s", "g", "1-1"});
+  CHECK(Run({"XCLAIM", "s", "g", "c", "0", "1-1"}) == Array({}));
+  CHECK(Run({"XCLAIM", "s", "g", "c", "0", "1-1", "3-1", "FORCE"}) == Entries("1-1"));
+  CHECK(AllPending() == Array({Pending("1-1", "c", 0, 2), Pending("2-1", "b", 0, 1)}));
+  CHECK(Run({"XCLAIM", "s", "g", "c", "0", "1-1", "LASTID", "7-7", "JUSTID"}) == Array({Bulk("1-1")}));
+  CHECK(Run({"XINFO", "GROUPS", "s"}).elements[0].elements[7] == Bulk("7-7"));
+}
+
+TEST_CASE_METHOD(GroupTest, "XAUTOCLAIM goes through what is pending, page by page") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a");
+  AdvanceTime(100);
+  Run({"XDEL", "s", "2-1"});
+  CHECK(Run({"XAUTOCLAIM", "s", "g", "b", "101", "0"}) ==
+        Array({Bulk("0-0"), Array({}), Array({Bulk("2-1")})}));
+  CHECK(Run({"XAUTOCLAIM", "s", "g", "b", "100", "0", "COUNT", "1"}) ==
+        Array({Bulk("3-1"), Entries("1-1"), Array({})}));
+  CHECK(Run({"XAUTOCLAIM", "s", "g", "b", "100", "3-1", "COUNT", "1", "JUSTID"}) ==
+        Array({Bulk("0-0"), Array({Bulk("3-1")}), Array({})}));
+  CHECK(AllPending() == Array({Pending("1-1", "b", 0, 2), Pending("3-1", "b", 0, 1)}));
+  // It looks at ten times as many entries as it may claim.
+  for (int i = 10; i < 50; ++i) Add(std::to_string(i) + "-0");
+  Read("a");
+  CHECK(Run({"XAUTOCLAIM", "s", "g", "b", "5", "10", "COUNT", "2"}) ==
+        Array({Bulk("30-0"), Array({}), Array({})}));
+}
+
+TEST_CASE_METHOD(GroupTest, "groups and consumers are made and removed by name") {
+  CHECK(Run({"XGROUP", "CREATE", "none", "g", "0"}) == kNoKey);
+  CHECK(Run({"XGROUP", "CREATE", "new", "g", "$", "MKSTREAM"}) == Ok());
+  CHECK(Run({"XLEN", "new"}) == Integer(0));
+  CHECK(Run({"XGROUP", "CREATE", "s", "g", "$"}) == Ok());
+  CHECK(Run({"XGROUP", "CREATE", "s", "g", "0"}) == Error("BUSYGROUP Consumer Group name already exists"));
+  CHECK(Read("a") == NullArray());
+  CHECK(Run({"XGROUP", "SETID", "s", "g", "1-1"}) == Ok());
+  CHECK(Read("a") == Delivered("2-1", "3-1"));
+  CHECK(Run({"XGROUP", "CREATECONSUMER", "s", "g", "a"}) == Integer(0));
+  CHECK(Run({"XGROUP", "CREATECONSUMER", "s", "g", "b"}) == Integer(1));
+  CHECK(Run({"XGROUP", "DELCONSUMER", "s", "g", "b"}) == Integer(0));
+  CHECK(Run({"XGROUP", "DELCONSUMER", "s", "g", "a"}) == Integer(2));
+  CHECK(Run({"XPENDING", "s", "g"}) == Array({Integer(0), Null(), Null(), NullArray()}));
+  const Reply no_group = Error("NOGROUP No such consumer group 'x' for key name 's'");
+  CHECK(Run({"XGROUP", "SETID", "s", "x", "0"}) == no_group);
+  CHECK(Run({"XGROUP", "CREATECONSUMER", "s", "x", "a"}) == no_group);
+  CHECK(Run({"XGROUP", "DELCONSUMER", "s", "x", "a"}) == no_group);
+  CHECK(Run({"XGROUP", "DESTROY", "s", "x"}) == Integer(0));
+  CHECK(Run({"XGROUP", "DESTROY", "s", "g"}) == Integer(1));
+  CHECK(Group() == Array({}));
+  CHECK(Read("a") == Error("NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option"));
+  CHECK(Run({"XGROUP", "HELP"}).elements.size() > 5);
+  Run({"SET", "text", "x"});
+  CHECK(Run({"XGROUP", "CREATE", "text", "g", "0", "MKSTREAM"}) == kWrongType);
+}
+
+TEST_CASE_METHOD(GroupTest, "XINFO tells how far a group has come") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  const auto group = [](int64_t consumers, int64_t pending, const std::string& last, Reply read, Reply lag) {
+    return Array({Array({Bulk("name"), Bulk("g"), Bulk("consumers"), Integer(consumers), Bulk("pending"),
+                         Integer(pending), Bulk("last-delivered-id"), Bulk(last), Bulk("entries-read"),
+                         std::move(read), Bulk("lag"), std::move(lag)})});
+  };
+  CHECK(Group() == group(0, 0, "0-0", Null(), Integer(3)));
+  Read("a", ">", "1");
+  CHECK(Group() == group(1, 1, "1-1", Integer(1), Integer(2)));
+  Read("b", ">", "1");
+  CHECK(Group() == group(2, 2, "2-1", Integer(2), Integer(1)));
+  Run({"XDEL", "s", "3-1"});
+  CHECK(Group() == group(2, 2, "2-1", Integer(2), Null()));
+  Add("4-1");
+  Read("a");
+  CHECK(Group() == group(2, 3, "4-1", Integer(4), Integer(0)));
+  AdvanceTime(30);
+  CHECK(Run({"XINFO", "CONSUMERS", "s", "g"}) ==
+        Array({Array({Bulk("name"), Bulk("a"), Bulk("pending"), Integer(2), Bulk("idle"), Integer(30),
+                      Bulk("inactive"), Integer(30)}),
+               Array({Bulk("name"), Bulk("b"), Bulk("pending"), Integer(1), Bulk("idle"), Integer(30),
+                      Bulk("inactive"), Integer(30)})}));
+  CHECK(Run({"XINFO", "CONSUMERS", "s", "x"}) ==
+        Error("NOGROUP No such consumer group 'x' for key name 's'"));
+  CHECK(Run({"XINFO", "CONSUMERS", "none", "x"}) == Error("ERR no such key"));
+}
+
+TEST_CASE_METHOD(GroupTest, "a client waits for entries that nobody of its group has got") {
+  Run({"XGROUP", "CREATE", "s", "g", "$"});
+  TestClient first(server());
+  TestClient second(server());
+  first.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "s", ">"});
+  second.Run({"XREADGROUP", "GROUP", "g", "b", "BLOCK", "40", "STREAMS", "s", ">"});
+  CHECK(first.Received().empty());
+  Add("4-1");
+  CHECK(first.Received() == std::vector{Delivered("4-1")});
+  CHECK(second.Received().empty());
+  AdvanceTime(40);
+  CHECK(second.Received() == std::vector{NullArray()});
+}
+
+TEST_CASE_METHOD(
+    GroupTest,
+    "with CLAIM a consumer gets what has been idle for long, the longest first, and then what is new") {
+  const auto entry = [](const std::string& id, int64_t idle_ms, int64_t count) {
+    return Array({Bulk(id), Bulks({"f", id}), Integer(idle_ms), Integer(count)});
+  };
+  const auto claim = [&](const std::string& consumer, const std::string& count = "100") {
+    return Run({"XREADGROUP", "GROUP", "g", consumer, "COUNT", count, "CLAIM", "50", "STREAMS", "s", ">"});
+  };
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a", ">", "1");
+  AdvanceTime(30);
+  Read("b", ">", "1");
+  AdvanceTime(20);
+  Read("a", "0");  // 1-1 is not idle any more
+  AdvanceTime(30);
+  CHECK(claim("c") == Array({Array({Bulk("s"), Array({entry("2-1", 50, 1), entry("3-1", 0, 0)})})}));
+  AdvanceTime(20);
+  CHECK(AllPending() ==
+        Array({Pending("1-1", "a", 50, 2), Pending("2-1", "c", 20, 2), Pending("3-1", "c", 20, 1)}));
+  AdvanceTime(50);
+  CHECK(claim("d", "2") == Array({Array({Bulk("s"), Array({entry("1-1", 100, 2), entry("2-1", 70, 2)})})}));
+  CHECK(claim("d", "2") == Array({Array({Bulk("s"), Array({entry("3-1", 70, 1)})})}));
+  CHECK(claim("d") == NullArray());
+  // NOACK does not take claimed entries from the group, and an ID in the place of > ignores CLAIM.
+  AdvanceTime(50);
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "e", "COUNT", "1", "NOACK", "CLAIM", "50", "STREAMS", "s", ">"}) ==
+        Array({Array({Bulk("s"), Array({entry("1-1", 50, 3)})})}));
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "e", "CLAIM", "0", "STREAMS", "s", "0"}) == Delivered("1-1"));
+  // Entries that have gone are pending no more.
+  Run({"XDEL", "s", "2-1"});
+  CHECK(claim("f") == Array({Array({Bulk("s"), Array({entry("3-1", 50, 2)})})}));
+  CHECK(AllPending() == Array({Pending("1-1", "e", 0, 5), Pending("3-1", "f", 0, 3)}));
+  for (const std::string wrong : {"x", "1.5", "+1"})
+    CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "CLAIM", wrong, "STREAMS", "s", ">"}) ==
+          Error("ERR min-idle-time is not an integer"));
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "CLAIM", "-1", "STREAMS", "s", ">"}) ==
+        Error("ERR min-idle-time must be a positive integer"));
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "CLAIM", "9223372036854775807", "STREAMS", "s", ">"}) ==
+        NullArray());
+}
+
+TEST_CASE_METHOD(GroupTest,
+                 "a client that waits with CLAIM gets an entry when it has been idle for long enough") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a");
+  AdvanceTime(10);
+  TestClient waits(server());
+  waits.Run(
+      {"XREADGROUP", "GROUP", "g", "b", "COUNT", "1", "BLOCK", "200", "CLAIM", "50", "STREAMS", "s", ">"});
+  AdvanceTime(39);
+  CHECK(waits.Received().empty());
+  AdvanceTime(1);
+  CHECK(waits.Received() ==
+        std::vector{Array({Array(
+            {Bulk("s"), Array({Array({Bulk("1-1"), Bulks({"f", "1-1"}), Integer(50), Integer(1)})})})})});
+  // Acknowledged meanwhile: the client waits on, until its own end.
+  waits.Run({"XREADGROUP", "GROUP", "g", "b", "BLOCK", "200", "CLAIM", "80", "STREAMS", "s", ">"});
+  Run({"XACK", "s", "g", "1-1", "2-1", "3-1"});
+  AdvanceTime(199);
+  CHECK(waits.Received().empty());
+  AdvanceTime(1);
+  CHECK(waits.Received() == std::vector{NullArray()});
+  CHECK(server().parking.size() == 0);
+}
+
+TEST_CASE_METHOD(GroupTest, "XDELEX and XACKDEL say what a deletion means to groups") {
+  const auto answers = [](const std::vector<int64_t>& numbers) {
+    std::vector<Reply> replies;
+    for (const int64_t number : numbers) replies.push_back(Integer(number));
+    return Array(replies);
+  };
+  const auto refill = [&] {
+    Run({"DEL", "s"});
+    Add("1-1", "2-1", "3-1");
+    for (const std::string group : {"g", "h"}) {
+      Run({"XGROUP", "CREATE", "s", group, "0"});
+      Run({"XREADGROUP", "GROUP", group, "a", "COUNT", "2", "STREAMS", "s", ">"});
+    }
+  };
+  const auto pending = [&](const std::string& group) { return Run({"XPENDING", "s", group}).elements[0]; };
+  refill();
+  CHECK(Run({"XDELEX", "s", "KEEPREF", "IDS", "2", "1-1", "9-9"}) == answers({1, -1}));
+  CHECK(pending("g") == Integer(2));
+  CHECK(Run({"XDELEX", "s", "DELREF", "IDS", "2", "1-1", "2-1"}) == answers({-1, 1}));
+  CHECK(pending("g") == Integer(0));
+  CHECK(pending("h") == Integer(0));
+  refill();
+  Run({"XACK", "s", "g", "1-1"});
+  CHECK(Run({"XDELEX", "s", "ACKED", "IDS", "4", "1-1", "2-1", "3-1", "9-9"}) == answers({2, 2, 2, -1}));
+  Run({"XACK", "s", "h", "1-1"});
+  CHECK(Run({"XDELEX", "s", "IDS", "1", "1-1", "ACKED"}) == answers({1}));
+  CHECK(Run({"XLEN", "s"}) == Integer(2));
+  refill();
+  CHECK(Run({"XACKDEL", "s", "g", "ACKED", "IDS", "3", "1-1", "2-1", "3-1"}) == answers({2, 2, -1}));
+  CHECK(Run({"XACKDEL", "s", "h", "ACKED", "IDS", "1", "1-1"}) == answers({1}));
+  CHECK(Run({"XACKDEL", "s", "h", "IDS", "1", "2-1"}) == answers({1}));
+  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("3-1"));
+  refill();
+  CHECK(Run({"XACKDEL", "s", "g", "IDS", "1", "1-1"}) == answers({1}));
+  CHECK(pending("h") == Integer(2));
+  CHECK(Run({"XACKDEL", "s", "g", "DELREF", "IDS", "1", "2-1"}) == answers({1}));
+  CHECK(pending("h") == Integer(1));
+  CHECK(Run({"XACKDEL", "s", "h", "IDS", "1", "1-1"}) == answers({1}));
+  CHECK(Run({"XACKDEL", "s", "none", "IDS", "2", "1-1", "2-1"}) == answers({-1, -1}));
+  CHECK(Run({"XDELEX", "none", "IDS", "1", "1-1"}) == answers({-1}));
+  for (const std::string wrong : {"0", "-5", "abc"})
+    CHECK(Run({"XDELEX", "s", "IDS", wrong, "1-1"}) == Error("ERR Number of IDs must be a positive integer"));
+  CHECK(Run({"XDELEX", "s", "IDS", "3", "1-1", "2-2"}) ==
+        Error("ERR The `numids` parameter must match the number of arguments"));
+  CHECK(Run({"XDELEX", "s", "IDS", "1", "1-1", "2-2"}) == Error("ERR syntax error"));
+  CHECK(Run({"XDELEX", "s", "KEEPREF", "ACKED", "IDS", "1", "1-1"}) == Error("ERR syntax error"));
+}
+
+TEST_CASE_METHOD(GroupTest, "a trim leaves what groups need, or takes it from them") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a", ">", "2");
+  Run({"XACK", "s", "g", "2-1"});
+  CHECK(Run({"XTRIM", "s", "MAXLEN", "0", "ACKED"}) == Integer(1));
+  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("1-1", "3-1"));
+  CHECK(Run({"XADD", "s", "ACKED", "MAXLEN", "1", "4-1", "f", "4-1"}) == Bulk("4-1"));
+  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("1-1", "3-1", "4-1"));
+  CHECK(Run({"XTRIM", "s", "MINID", "3", "KEEPREF"}) == Integer(1));
+  CHECK(AllPending() == Array({Pending("1-1", "a", 0, 1)}));
+  Read("a");
+  CHECK(Run({"XTRIM", "s", "MAXLEN", "1", "DELREF"}) == Integer(1));
+  CHECK(AllPending() == Array({Pending("1-1", "a", 0, 1), Pending("4-1", "a", 0, 1)}));
+  CHECK(Run({"XTRIM", "s", "MAXLEN", "1", "DELREF", "ACKED"}) == Error("ERR syntax error"));
+  // By whole nodes: the first one has an entry that is pending.
+  Run({"CONFIG", "SET", "stream-node-max-entries", "10"});
+  Run({"DEL", "s"});
+  for (int i = 1; i <= 40; ++i) Add(std::to_string(i) + "-1");
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a");
+  for (int i = 2; i <= 40; ++i) Run({"XACK", "s", "g", std::to_string(i) + "-1"});
+  CHECK(Run({"XTRIM", "s", "MAXLEN", "~", "0", "ACKED"}) == Integer(30));
+  CHECK(Run({"XLEN", "s"}) == Integer(10));
+  CHECK(Run({"XTRIM", "s", "MINID", "8", "ACKED"}) == Integer(6));
+  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("1-1", "8-1", "9-1", "10-1"));
+}
+
+TEST_CASE_METHOD(GroupTest, "a client that waits is told when its group or its stream goes") {
+  const Reply gone = Error("UNBLOCKED the stream key no longer exists");
+  const Reply no_group = Error("NOGROUP the consumer group this client was blocked on no longer exists");
+  const std::vector<std::pair<Words, Reply>> ends{
+      {{"DEL", "s"}, gone},
+      {{"XGROUP", "DESTROY", "s", "g"}, no_group},
+      {{"SET", "s", "text"}, gone},
+      {{"RENAME", "s", "t"}, gone},
+      {{"RENAME", "other", "s"}, no_group},
+      {{"FLUSHALL"}, gone},
+      {{"SWAPDB", "0", "1"}, gone},
+      {{"MOVE", "s", "1"}, gone},
+  };
+  for (const auto& [words, reply] : ends) {
+    CAPTURE(words);
+    Run({"FLUSHALL"});
+    Run({"XADD", "other", "1-1", "f", "v"});
+    Run({"XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"});
+    TestClient waits(server());
+    waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "s", ">"});
+    Run(words);
+    AdvanceTime(0);
+    CHECK(waits.Received() == std::vector{reply});
+  }
+  Run({"FLUSHALL"});
+  Run({"XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"});
+  TestClient waits(server());
+  waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "s", ">"});
+  Run({"PEXPIRE", "s", "30"});
+  CHECK(waits.Received().empty());
+  AdvanceTime(30);
+  CHECK(waits.Received() == std::vector{gone});
+  CHECK(server().parking.keys().size() == 0);
+}
+
+TEST_CASE_METHOD(GroupTest, "a client that waits for a group is not disturbed by changes of others") {
+  Run({"XGROUP", "CREATE", "s", "g", "$"});
+  Run({"XGROUP", "CREATE", "s", "h", "$"});
+  TestClient waits(server());
+  waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "s", ">"});
+  Run({"XGROUP", "DESTROY", "s", "h"});
+  Run({"XDEL", "s", "1-1"});
+  Run({"SET", "t", "x"});
+  Run({"DEL", "t"});
+  CHECK(waits.Received().empty());
+  // Nobody sees the moment between.
+  Run({"MULTI"});
+  Run({"DEL", "s"});
+  Run({"XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"});
+  Run({"XADD", "s", "9-1", "f", "9-1"});
+  Run({"EXEC"});
+  CHECK(waits.Received() == std::vector{Delivered("9-1")});
+}
+
+TEST_CASE_METHOD(GroupTest, "listeners hear of groups, and who watches the key does not") {
+  TestClient watcher(server());
+  watcher.Run({"WATCH", "s"});
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  TakeChanges();
+  Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"});
+  Run({"XACK", "s", "g", "1-1"});
+  Run({"XCLAIM", "s", "g", "b", "0", "2-1"});
+  Run({"XAUTOCLAIM", "s", "g", "c", "0", "0"});
+  Run({"XGROUP", "CREATECONSUMER", "s", "g", "d"});
+  Run({"XGROUP", "DELCONSUMER", "s", "g", "d"});
+  Run({"XGROUP", "SETID", "s", "g", "0"});
+  Run({"XGROUP", "DESTROY", "s", "g"});
+  CHECK(TakeChanges() == Lines{"xgroup-createconsumer s", "xgroup-createconsumer s",
+                               "xgroup-createconsumer s", "xgroup-createconsumer s", "xgroup-delconsumer s",
+                               "xgroup-setid s", "xgroup-destroy s"});
+  watcher.Run({"MULTI"});
+  watcher.Run({"PING"});
+  CHECK(watcher.Run({"EXEC"}) == Array({Simple("PONG")}));
+}
+
+TEST_CASE_METHOD(GroupTest, "every delivery and acknowledgement counts as a change for the save points") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  const auto changes = [&] { return server().changes.by_clients(); };
+  uint64_t before = changes();
+  Read("a", ">", "1");
+  CHECK(changes() == before + 1);
+  before = changes();
+  Read("a", "0");
+  CHECK(changes() == before + 1);
+  before = changes();
+  Run({"XACK", "s", "g", "1-1"});
+  CHECK(changes() == before + 1);
+  before = changes();
+  Run({"XACK", "s", "g", "1-1"});
+  Run({"XPENDING", "s", "g"});
+  CHECK(changes() == before);
+}
+
+TEST_CASE_METHOD(GroupTest, "COPY, RENAME, DUMP and RESTORE take groups along") {
+  Run({"XGROUP", "CREATE", "s", "g", "0", "ENTRIESREAD", "0"});
+  Read("a", ">", "1");
+  Read("b", ">", "1");
+  Run({"XGROUP", "CREATE", "s", "empty", "5-5"});
+  const Reply full = Run({"XINFO", "STREAM", "s", "FULL"});
+  Run({"COPY", "s", "copy"});
+  CHECK(Run({"XINFO", "STREAM", "copy", "FULL"}) == full);
+  CHECK(Run({"RESTORE", "restored", "0", Run({"DUMP", "s"}).text}) == Ok());
+  CHECK(Run({"XINFO", "STREAM", "restored", "FULL"}) == full);
+  // The copy is one of its own.
+  Run({"XACK", "copy", "g", "1-1"});
+  CHECK(Run({"XINFO", "STREAM", "s", "FULL"}) == full);
+  Run({"RENAME", "s", "t"});
+  CHECK(Run({"XINFO", "STREAM", "t", "FULL"}) == full);
+}
+
+TEST_CASE_METHOD(GroupTest, "what was delivered takes memory until it is acknowledged") {
+  for (int i = 10; i < 3000; ++i) Run({"XADD", "s", std::to_string(i), "f", "v"});
+  const int64_t before = Run({"MEMORY", "USAGE", "s"}).integer;
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  CHECK(Read("a", ">", "5000").elements[0].elements[1].elements.size() == 2993);
+  CHECK(Run({"MEMORY", "USAGE", "s"}).integer > before + 2993 * 24);
+  CHECK(Run({"XGROUP", "DELCONSUMER", "s", "g", "a"}) == Integer(2993));
+  CHECK(Run({"XGROUP", "DESTROY", "s", "g"}) == Integer(1));
+  CHECK(Run({"MEMORY", "USAGE", "s"}).integer < before + 200);
+}
+
+}  // namespace mayfly::testing
