@@ -62,6 +62,21 @@ LIBRARIES = (
     Driver("python3-redis over TLS", "/usr/bin/python3", "redis_py.py", STEPS, restarts=1, tls=True),
     Driver("ioredis over TLS", "node", "node/ioredis.js", STEPS, restarts=1, tls=True),
 )
+GROUP_STEPS = (
+    "makes groups",
+    "delivers",
+    "tells what is pending",
+    "acknowledges",
+    "claims",
+    "tells about groups",
+    "waits for entries",
+    "is told that the group has gone",
+)
+GROUPS = (
+    Driver("consumer groups by python3-redis", "/usr/bin/python3", "groups.py", GROUP_STEPS),
+    Driver("consumer groups by ioredis", "node", "node/ioredis_groups.js", GROUP_STEPS),
+    Driver("consumer groups by redis (node)", "node", "node/redis_groups.js", GROUP_STEPS),
+)
 # What only Mayfly has, by the examples of scripts/examples.
 TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait")
 MORE_TAKE_STEPS = ("who waits inherits from a client that left", "a token is void after DEL")
@@ -134,7 +149,7 @@ CLUSTER_CLIENTS = (
         **SHARDS,
     ),
 )
-DRIVERS = (*LIBRARIES, *frameworks.DRIVERS, *EXAMPLES, *CLUSTER_CLIENTS)
+DRIVERS = (*LIBRARIES, *GROUPS, *frameworks.DRIVERS, *EXAMPLES, *CLUSTER_CLIENTS)
 
 
 def chosen(words):
