@@ -26,6 +26,11 @@ class Wire:
         self._socket.sendall(request)
         return self._reply()
 
+    def pipeline(self, requests, count):
+        """Sends encoded requests; their replies. Raises ErrorReply for the first error."""
+        self._socket.sendall(requests)
+        return [self._reply() for _ in range(count)]
+
     def info(self, section):
         """INFO's fields as texts."""
         lines = (self.ask("INFO", section) or "").splitlines()
