@@ -2,6 +2,7 @@
 #include <memory>
 #include <optional>
 
+#include "cache/keyspace/databases.h"
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
