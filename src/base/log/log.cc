@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/log/syslog.h"
 #include "base/time/clock.h"
 
 namespace mayfly {

@@ -20,11 +20,12 @@
 #include <string_view>
 
 #include "base/log/log_throttle.h"
-#include "base/log/syslog.h"
 #include "base/text/numbers.h"
 #include "base/time/clock.h"
 
 namespace mayfly {
+
+class Syslog;
 
 class Log {
  public:
