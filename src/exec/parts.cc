@@ -22,7 +22,7 @@ Parts::Parts(Outside&& from)
       notifier(changes, pubsub),
       tracking(hubs, changes, sessions, hasher),
       leases(hubs, changes, parking.keys(), hasher, random, from.clock.Read().mono_ms),
-      event_log(changes, parking, from.clock),
+      event_log(hubs.alarms, changes, parking, from.clock),
       failed_logins(hubs.alarms),
       incidents(hubs.alarms),
       server{.hubs = hubs,

@@ -1,11 +1,18 @@
 // EXPLOG: the log of keys that are gone.
+#include <unistd.h>
+
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "base/log/log.h"
 #include "commands/explog_world.h"
 #include "commands/failing_allocation.h"
+#include "server/hubs/hubs.h"
 
 namespace mayfly::testing {
 namespace {
@@ -208,6 +215,82 @@ TEST_CASE_METHOD(
   CHECK(Read(1'500).elements.size() == 3);
 }
 
+TEST_CASE_METHOD(ExpLogTest, "MATCH and REASON choose events, and the reply says where to go on") {
+  Run({"SET", "task:a", "v"});
+  Run({"SET", "page:1", "v", "PX", "10"});
+  Run({"SET", "task:b", "w", "PX", "10"});
+  Run({"DEL", "task:a"});
+  const Reply deleted = Event(0, WallMs(), "deleted", "task:a");
+  AdvanceTime(10);
+  const Reply at_end = Integer(first + 3);
+  CHECK(Read(0, {"REASON", "deleted"}) == Array({at_end, Array({deleted})}));
+  CHECK(Read(0, {"REASON", "evicted"}) == Array({at_end, Array({})}));
+  CHECK(Read(0, {"REASON", "EXPIRED", "REASON", "Deleted"}).elements[1].elements.size() == 3);
+  CHECK(Read(0, {"MATCH", "*"}) == Array({at_end, Read(0)}));
+  CHECK(Read(0, {"MATCH", "task:*"}).elements[1].elements.size() == 2);
+  const Reply expired = Read(1, {"MATCH", "task:*", "REASON", "expired", "VALUES"});
+  REQUIRE(expired.elements[1].elements.size() == 1);
+  CHECK(expired.elements[1].elements[0].elements[5] == Bulk("w"));
+  CHECK(Read(0, {"MATCH", "task:*", "COUNT", "1"}) == Array({Integer(first + 1), Array({deleted})}));
+  CHECK(Read(3, {"MATCH", "task:*"}) == Array({at_end, Array({})}));
+}
+
+TEST_CASE_METHOD(ExpLogTest,
+                 "a search for wanted events looks at ten thousand in a call, and does not wait then") {
+  for (int i = 0; i < 12'000; ++i) {
+    Run({"SET", "page", "v"});
+    Run({"DEL", "page"});
+  }
+  CHECK(Read(0, {"MATCH", "task:*", "BLOCK", "0"}) == Array({Integer(first + 10'000), Array({})}));
+  CHECK(Read(10'000, {"MATCH", "task:*"}) == Array({Integer(first + 12'000), Array({})}));
+}
+
+TEST_CASE_METHOD(ExpLogTest,
+                 "records that nobody has read before a full log drops them are told in the server's log") {
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("mayfly-explog-test-" + std::to_string(getpid()));
+  SteppedClock clock;
+  const auto lines_after = [&](uint64_t mono_ms) {
+    std::filesystem::remove(path);
+    {
+      Log log(clock, Log::Level::kNotice, path.string());
+      server().hubs.alarms.Wake({.mono_ms = mono_ms, .wall_ms = WallMs()}, &log);
+    }
+    std::ifstream file(path);
+    std::string text{std::istreambuf_iterator<char>(file), {}};
+    std::filesystem::remove(path);
+    return text;
+  };
+  const auto remove_keys = [&](int keys) {
+    for (int i = 0; i < keys; ++i) {
+      Run({"SET", "page", "v"});
+      Run({"DEL", "page"});
+    }
+  };
+  SetOption("expire-log-size", "16kb");
+  const uint64_t now = server().executor.now().mono_ms;
+  remove_keys(3'000);
+  const int64_t overrun = Info("overrun");
+  CHECK(overrun > 0);
+  CHECK(overrun == Info("dropped"));
+  CHECK_THAT(lines_after(now), Catch::Contains("EXPLOG: " + std::to_string(overrun) +
+                                               " records dropped unread: expire-log-size is 16384 bytes\n"));
+  remove_keys(3'000);
+  CHECK(lines_after(now + EventLog::kLogMs - 1).empty());
+  CHECK_THAT(lines_after(now + EventLog::kLogMs),
+             Catch::Contains("EXPLOG: " + std::to_string(Info("overrun") - overrun) + " records"));
+  const auto read_last = [&] { Run({"EXPLOG", "READ", std::to_string(Info("next-seq") - 1)}); };
+  read_last();
+  const int64_t before = Info("overrun");
+  for (int i = 0; i < 30; ++i) {
+    remove_keys(100);
+    read_last();
+  }
+  CHECK(Info("overrun") == before);
+  CHECK(Info("dropped") > before + 2'000);
+  CHECK(lines_after(now + 3 * EventLog::kLogMs).empty());
+}
+
 TEST_CASE_METHOD(ExpLogTest, "who is asked for nonsense answers an error") {
   Run({"SET", "k", "v"});
   Run({"DEL", "k"});
@@ -230,12 +313,16 @@ TEST_CASE_METHOD(ExpLogTest, "who is asked for nonsense answers an error") {
   CHECK(Read(0, {"BLOCK", "-1"}) == Error("ERR timeout is negative"));
   CHECK(Read(0, {"BLOCK", "x"}) == Error("ERR timeout is not an integer or out of range"));
   CHECK(Read(0, {"BLOCK", "9223372036854775807"}) == Error("ERR timeout is out of range"));
-  for (const Request& more : {Request{"COUNT"}, Request{"BLOCK"}, Request{"VALUE"}, Request{"VALUES", "1"}})
-    CHECK(Read(0, more) == Error("ERR syntax error near '" + more.back() +
-                                 "': EXPLOG READ seq [COUNT count] [BLOCK milliseconds] [VALUES]"));
+  CHECK(Read(0, {"REASON", "renamed"}) == Error("ERR REASON is expired, evicted, deleted or invalidated"));
+  for (const Request& more : {Request{"COUNT"}, Request{"BLOCK"}, Request{"MATCH"}, Request{"REASON"},
+                              Request{"VALUE"}, Request{"VALUES", "1"}})
+    CHECK(Read(0, more) ==
+          Error("ERR syntax error near '" + more.back() +
+                "': EXPLOG READ seq [COUNT count] [BLOCK milliseconds] [VALUES] [MATCH pattern] [REASON "
+                "reason] ..."));
   CHECK(Run({"EXPLOG", "READ"}) ==
         Error("ERR wrong number of arguments for 'explog|read' command: EXPLOG READ seq "
-              "[COUNT count] [BLOCK milliseconds] [VALUES]"));
+              "[COUNT count] [BLOCK milliseconds] [VALUES] [MATCH pattern] [REASON reason] ..."));
   CHECK(Run({"EXPLOG", "INFO", "x"}) ==
         Error("ERR wrong number of arguments for 'explog|info' command: EXPLOG INFO"));
   CHECK(Run({"EXPLOG", "HELP"}).elements.size() > 8);
@@ -252,7 +339,8 @@ TEST_CASE_METHOD(CommandTest, "a log that is off answers an error, and INFO that
   UseResp3();
   CHECK(Run({"EXPLOG", "INFO"}) ==
         Map({Bulk("first-seq"), Integer(0), Bulk("next-seq"), Integer(0), Bulk("length"), Integer(0),
-             Bulk("dropped"), Integer(0), Bulk("bytes"), Integer(0), Bulk("max-bytes"), Integer(0)}));
+             Bulk("dropped"), Integer(0), Bulk("overrun"), Integer(0), Bulk("bytes"), Integer(0),
+             Bulk("max-bytes"), Integer(0)}));
 }
 
 TEST_CASE_METHOD(ExpLogTest,

@@ -59,6 +59,31 @@ TEST_CASE_METHOD(ExpLogTest, "$ is what comes from now on") {
   CHECK(reader.Received() == Replies{Array({Event(1, WallMs(), "deleted", "new")})});
 }
 
+TEST_CASE_METHOD(ExpLogTest, "a reader that chooses sleeps through other events, and its time goes on") {
+  TestClient& reader = Connect();
+  const auto remove_page = [&] {
+    Run({"SET", "page", "v"});
+    Run({"DEL", "page"});
+  };
+  CHECK(ReadBy(reader, 0, {"BLOCK", "100", "MATCH", "task:*"}) == NoReply());
+  remove_page();
+  AdvanceTime(60);
+  remove_page();
+  CHECK(reader.Received().empty());
+  AdvanceTime(39);
+  CHECK(reader.Received().empty());
+  AdvanceTime(1);
+  CHECK(reader.Received() == Replies{Array({Integer(first + 2), Array({})})});
+
+  CHECK(ReadBy(reader, 2, {"BLOCK", "0", "REASON", "expired"}) == NoReply());
+  remove_page();
+  Run({"SET", "task:1", "v", "PX", "20"});
+  const int64_t due = WallMs() + 20;
+  AdvanceTime(20);
+  CHECK(reader.Received() ==
+        Replies{Array({Integer(first + 4), Array({Event(3, due, "expired", "task:1")})})});
+}
+
 TEST_CASE_METHOD(ExpLogTest,
                  "many readers that block are all answered, in the order in which they came, with all events "
                  "of the turn") {

@@ -388,7 +388,8 @@ TEST_CASE_METHOD(InfoTest, "Expiry reports how late keys were freed, and how man
   CHECK(Field("expire_lag_max_us", "expiry") == "3000");
   CHECK(Field("expire_lag_p50_us", "expiry") == "3000");
   CHECK(Field("clock_steps", "expiry") == "0");
-  for (const char* name : {"expire_burst_max", "wheel_wakeups"}) CHECK(Field(name, "expiry") != "absent");
+  for (const char* name : {"expire_burst_max", "wheel_wakeups", "expire_log_dropped", "expire_log_overrun"})
+    CHECK(Field(name, "expiry") != "absent");
 }
 
 TEST_CASE_METHOD(InfoTest, "members count in the lateness, but not in the backlog, which is of keys") {

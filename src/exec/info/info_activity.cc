@@ -13,6 +13,7 @@
 #include "server/figures/rates.h"
 #include "server/figures/save_figures.h"
 #include "server/figures/stats.h"
+#include "server/watch/event_log.h"
 #include "server/watch/pubsub.h"
 #include "server/watch/tracking.h"
 
@@ -217,6 +218,8 @@ void ExpirySection(InfoSink& sink, Server& server, Now now) {
   sink.Field("expire_burst_max", stats.burst_max);
   sink.Field("wheel_wakeups", stats.wheel_wakeups);
   sink.Field("clock_steps", stats.clock_steps);
+  sink.Field("expire_log_dropped", server.event_log.ring().dropped());
+  sink.Field("expire_log_overrun", server.event_log.ring().overrun());
 }
 
 void TtlHistSection(InfoSink& sink, Server& server, Now now) {

@@ -146,6 +146,10 @@ constexpr Metric kMetrics[] = {
     {"expire_burst_max", "", "expiry_burst_max_keys", kGauge, "The most keys that expired in one slice."},
     {"wheel_wakeups", "", "wheel_wakeups_total", kCounter, "Times that the timer woke the loop for expiry."},
     {"clock_steps", "", "clock_steps_total", kCounter, "Times that the wall clock was set."},
+    {"expire_log_dropped", "", "expire_log_dropped_total", kCounter,
+     "Records of EXPLOG that a full log dropped."},
+    {"expire_log_overrun", "", "expire_log_overrun_total", kCounter,
+     "Records of EXPLOG that a full log dropped before anybody read them."},
 
     {"used_cpu_sys", "", "cpu_seconds_total", kCounter, kCpu, 1, "mode=\"system\""},
     {"used_cpu_user", "", "cpu_seconds_total", kCounter, kCpu, 1, "mode=\"user\""},

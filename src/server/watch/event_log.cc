@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "base/log/log.h"
 #include "base/text/numbers.h"
 #include "cache/entry/entry.h"
 
@@ -39,8 +40,8 @@ int64_t TimeOf(const Change& change, Now now) noexcept {
 }  // namespace
 
 // A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
-EventLog::EventLog(ChangeHub& changes, ParkingLot& parking, Clock& clock)
-    : changes_(changes), parking_(parking), clock_(clock) {
+EventLog::EventLog(Alarms& alarms, ChangeHub& changes, ParkingLot& parking, Clock& clock)
+    : Alarm(alarms), changes_(changes), parking_(parking), clock_(clock) {
   changes_.Listen(*this, Interest{});
 }
 
@@ -76,6 +77,16 @@ void EventLog::NoteExpired(unsigned database, std::string_view key, int64_t dead
   if (!on()) return;
   if (value_bytes_ == 0 || (value && value->size() > value_bytes_)) value.reset();
   Append(EventKind::kExpired, deadline_unix_ms, database, key, value);
+}
+
+void EventLog::Report(uint64_t now_mono_ms, Log* log) noexcept {
+  const uint64_t overrun = ring_.overrun() - overrun_told_;
+  if (overrun == 0 || now_mono_ms < quiet_until_mono_ms_) return;
+  overrun_told_ = ring_.overrun();
+  quiet_until_mono_ms_ = now_mono_ms + kLogMs;
+  if (log != nullptr)
+    log->Warning("EXPLOG: ", overrun, overrun == 1 ? " record" : " records",
+                 " dropped unread: expire-log-size is ", ring_.limit(), " bytes");
 }
 
 void EventLog::Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,

@@ -14,6 +14,9 @@
 // all numbers of an earlier run, unless the wall clock was set back in between, and a reader sees a gap. A snapshot file has
 // the next number and the newest records (snapshot/event_fields.h).
 //
+// Records that a full log drops before any reader has seen them are told in the server's log: the first at once, later ones as a
+// sum, one line in kLogMs.
+//
 // ParkingLot has the clients that wait for events; the first event wakes these clients. Loop thread only.
 #pragma once
 
@@ -23,15 +26,19 @@
 
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
+#include "server/hubs/alarms.h"
 #include "server/waiting/parking.h"
 #include "server/watch/event_ring.h"
 
 namespace mayfly {
 
-class EventLog final : public ChangeListener {
+class EventLog final : public ChangeListener, private Alarms::Alarm {
  public:
+  // Without a reader each new record drops an old one: an hour has few lines.
+  static constexpr uint64_t kLogMs = 600'000;
+
   // Borrows all arguments.
-  EventLog(ChangeHub& changes, ParkingLot& parking, Clock& clock);
+  EventLog(Alarms& alarms, ChangeHub& changes, ParkingLot& parking, Clock& clock);
   // Events get the time of `now` at the change: the executor's, because a clock reading for each of many keys would be slow.
   // Borrows `now`. REQUIRES: called before the first change of a key.
   void TakeTimeFrom(const Now& now) noexcept { now_ = &now; }
@@ -42,6 +49,8 @@ class EventLog final : public ChangeListener {
   void Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept;
   bool on() const noexcept { return ring_.limit() != 0; }
   const EventRing& ring() const noexcept { return ring_; }
+  // A reader has seen the records with numbers below `next`.
+  void NoteRead(uint64_t next) noexcept { ring_.NoteRead(next); }
   // Drops the records with numbers up to `last`, and returns the number of dropped records.
   size_t LetGo(uint64_t last) noexcept { return ring_.LetGo(last); }
 
@@ -69,6 +78,13 @@ class EventLog final : public ChangeListener {
 
   void Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
               std::optional<std::string_view> value) noexcept;
+  uint64_t NextWake() const noexcept override {
+    return ring_.overrun() == overrun_told_ ? Alarms::kNever : quiet_until_mono_ms_;
+  }
+  void OnWake(Now now, Log* log) noexcept override { Report(now.mono_ms, log); }
+  void AtEnd(Log* log) noexcept override { Report(Alarms::kNever, log); }
+  // Logs how many records were overrun since the last line, if it is time.
+  void Report(uint64_t now_mono_ms, Log* log) noexcept;
 
   ChangeHub& changes_;
   ParkingLot& parking_;
@@ -76,7 +92,9 @@ class EventLog final : public ChangeListener {
   const Now* now_ = nullptr;
   EventRing ring_;
   uint64_t value_bytes_ = 0;
-  bool heard_ = false;  // of an event
+  bool heard_ = false;                // of an event
+  uint64_t overrun_told_ = 0;         // EventRing::overrun at the last line
+  uint64_t quiet_until_mono_ms_ = 0;  // no line before
 };
 
 }  // namespace mayfly

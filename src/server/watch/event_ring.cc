@@ -92,6 +92,7 @@ void EventRing::Append(EventKind kind, int64_t wall_ms, unsigned database, std::
   Segment* const segment = takes() <= most ? RoomFor(takes() - sizeof(Segment), wall_ms) : nullptr;
   if (segment == nullptr) {
     ++dropped_;
+    ++overrun_;
     return;
   }
   if (segment->records == 0) segment->begin.number = segment->next_number = number;
@@ -220,7 +221,17 @@ void EventRing::DoomOldest() noexcept {
 
 void EventRing::DropOldest() noexcept {
   dropped_ += segments_.front()->records;
+  overrun_ += UnreadIn(*segments_.front());
   DoomOldest();
+}
+
+size_t EventRing::UnreadIn(const Segment& segment) const noexcept {
+  if (segment.begin.number >= read_to_) return segment.records;
+  if (segment.next_number <= read_to_) return 0;
+  size_t unread = 0;
+  for (Place place = segment.begin; place.at != segment.end;)
+    unread += Next(segment, place).number >= read_to_ ? 1 : 0;
+  return unread;
 }
 
 bool EventRing::FreeSome(size_t budget) noexcept {

@@ -105,6 +105,12 @@ class EventRing {
   uint64_t FirstWithin(uint64_t bytes) const noexcept;
   // The number of records dropped without LetGo, and of events without room or memory.
   uint64_t dropped() const noexcept { return dropped_; }
+  // The number of these that went before NoteRead had passed them.
+  uint64_t overrun() const noexcept { return overrun_; }
+  // A reader has seen the records with numbers below `next`.
+  void NoteRead(uint64_t next) noexcept {
+    if (next > read_to_) read_to_ = next;
+  }
   // The bytes of all segments, including dropped segments that are not freed yet.
   uint64_t bytes() const noexcept { return bytes_; }
 
@@ -138,6 +144,8 @@ class EventRing {
 
   // Reads the record at `place`, and moves `place` to the next record.
   static EventRecord Next(const Segment& segment, Place& place) noexcept;
+  // The number of the segment's records that no reader has seen.
+  size_t UnreadIn(const Segment& segment) const noexcept;
   // The index of the first segment with a number of at least `from`.
   size_t SegmentWith(uint64_t from) const noexcept;
   size_t SegmentSize() const noexcept;
@@ -157,6 +165,8 @@ class EventRing {
   uint64_t bytes_ = 0;  // of all segments
   uint64_t next_ = 0;
   uint64_t dropped_ = 0;
+  uint64_t overrun_ = 0;
+  uint64_t read_to_ = 0;  // see NoteRead
   size_t records_ = 0;
 };
 

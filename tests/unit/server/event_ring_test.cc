@@ -172,6 +172,36 @@ TEST_CASE_METHOD(EventRingTest, "a full ring drops its oldest records, and never
   CHECK(ring.size() > 6'000);
 }
 
+TEST_CASE_METHOD(EventRingTest, "dropped records are overrun, except those that a reader has seen") {
+  constexpr size_t kRecords = 20'000;
+  const auto fill = [this] {
+    ring.SetLimit(100'000);
+    for (uint64_t i = 0; i < kRecords; ++i) Add("key:" + std::to_string(i));
+  };
+  SECTION("without a reader all are") {
+    fill();
+    CHECK(ring.overrun() == ring.dropped());
+  }
+  SECTION("a reader that has seen half of them loses none of this half") {
+    ring.NoteRead(kRecords / 2);
+    ring.NoteRead(5);  // another one, that is slower
+    fill();
+    CHECK(ring.overrun() == ring.dropped() - kRecords / 2);
+  }
+  SECTION("released records are none") {
+    fill();
+    const uint64_t overrun = ring.overrun();
+    ring.LetGo(kRecords - 1);
+    CHECK(ring.overrun() == overrun);
+  }
+  SECTION("an event without room is") {
+    ring.NoteRead(1'000);
+    ring.SetLimit(100);
+    Add("k");
+    CHECK(ring.overrun() == 1);
+  }
+}
+
 TEST_CASE_METHOD(EventRingTest, "a value that is too large is left out, and so is an event whose key is") {
   ring.SetLimit(64'000);
   Add("small");
