@@ -7,8 +7,8 @@
 // Some clients also wait for the end of their keys (AwaitGone): the removal of a key makes the key ready for them.
 //
 // A swap of databases makes all awaited keys of both databases ready, and a flush those of its database, if somebody waits for
-// the end of keys. There may be hundreds of thousands, so swapped keys
-// come after the others, and only kSwappedAtOnce at once: further keys follow after the next GoOn, once a turn.
+// the end of keys. There may be hundreds of thousands, so these keys come after the others, and only kSwappedAtOnce at once:
+// further keys follow after the next GoOn, once a turn.
 //
 // Ownership: a Wait belongs to the Parked that waits, and a Parked leaves before it is destroyed; WaitingKeys owns the names
 // of keys. Loop thread only.
