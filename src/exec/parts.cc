@@ -18,7 +18,7 @@ Parts::Parts(Outside&& from)
       resident(kernel_memory ? &*kernel_memory : nullptr, kernel_memory ? from.options.memory_bytes() : 0),
       parking(hubs, changes, stats, hasher, from.clock.Read().mono_ms),
       watched_keys(changes, from.clock, stats, hasher),
-      pubsub(hubs, sessions, stats, hasher),
+      pubsub(hubs.client_ends, sessions, stats.name_bytes, hasher),
       notifier(changes, pubsub),
       tracking(hubs, changes, sessions, hasher),
       leases(hubs, changes, parking.keys(), hasher, random, from.clock.Read().mono_ms),

@@ -24,18 +24,9 @@
 
 #include "base/memory/heap.h"
 #include "base/prefetch.h"
+#include "cache/gone/miss_reason.h"
 
 namespace mayfly {
-
-// The reason why a requested key is absent.
-enum class MissReason : uint8_t {
-  kCold,         // the key never existed, or the ring has forgotten the key
-  kExpired,      // at its deadline
-  kEvicted,      // to free memory
-  kDeleted,      // by a command, a flush included
-  kInvalidated,  // by its tag
-};
-inline constexpr size_t kMissReasons = 5;
 
 class MissRing {
  public:

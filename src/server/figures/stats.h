@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/time/clock.h"
-#include "cache/gone/miss_ring.h"
+#include "cache/gone/miss_reason.h"
 #include "server/figures/error_stats.h"
 #include "server/figures/save_figures.h"
 #include "server/figures/unknown_commands.h"

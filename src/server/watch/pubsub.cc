@@ -7,8 +7,6 @@
 #include "base/text/glob.h"
 #include "resp/bulk_text.h"
 #include "server/clients/sessions.h"
-#include "server/figures/stats.h"
-#include "server/hubs/hubs.h"
 
 namespace mayfly {
 namespace {
@@ -44,10 +42,10 @@ constexpr uint64_t kSubscriptionBytes =
 
 }  // namespace
 
-PubSub::PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher)
-    : Ear(hubs.client_ends),
+PubSub::PubSub(ClientEnds& ends, Sessions& sessions, uint64_t& name_bytes, const Hasher& hasher)
+    : Ear(ends),
       sessions_(sessions),
-      name_bytes_(stats.name_bytes),
+      name_bytes_(name_bytes),
       hash_(hasher),
       topics_{Topics(0, hash_), Topics(0, hash_), Topics(0, hash_)} {}
 

@@ -30,8 +30,6 @@
 namespace mayfly {
 
 class Sessions;
-struct Hubs;
-struct Stats;
 
 // A channel or pattern with subscribers.
 struct Topic {
@@ -43,8 +41,8 @@ struct Topic {
 
 class PubSub final : private ClientEnds::Ear {
  public:
-  // Borrows all arguments, `stats` for its name_bytes.
-  PubSub(Hubs& hubs, Sessions& sessions, Stats& stats, const Hasher& hasher);
+  // Borrows all arguments. `name_bytes`: Stats::name_bytes.
+  PubSub(ClientEnds& ends, Sessions& sessions, uint64_t& name_bytes, const Hasher& hasher);
   PubSub(const PubSub&) = delete;
   PubSub& operator=(const PubSub&) = delete;
 
