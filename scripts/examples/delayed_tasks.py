@@ -1,43 +1,57 @@
 #!/usr/bin/env python3
-"""Delayed tasks with EXPLOG, by redis-py: a task is a key with a TTL, and a worker gets it with its value when it expires.
+"""Delayed tasks, by redis-py: a task is a key that goes into a stream at its deadline, and each goes to one worker.
 
-    mayfly --expire-log-size 64mb
-    python3 scripts/examples/delayed_tasks.py [--url redis://:password@host:port]     (or the variable REDIS_URL)
+    python3 scripts/examples/delayed_tasks.py work                          as many workers as you like
+    python3 scripts/examples/delayed_tasks.py later mail:7 "to ann" 1.5     in 1.5 seconds
+
+Before these words: --url redis://:password@host:port, or the variable REDIS_URL.
 """
 
 import argparse
 import os
+import socket
 import time
 
 import redis
 
 
-def schedule(client, name, payload, delay_ms):
-    """Runs the task in `delay_ms`; under a name that waits already it replaces that task, and client.delete(name) ends it."""
-    client.set(name, payload, px=delay_ms)
+def later(client, name, payload, seconds, stream="jobs"):
+    """Runs the task in `seconds`; under a name that waits already it replaces that task, and client.delete(name) ends it."""
+    client.execute_command("SET", name, payload, "PX", int(seconds * 1000), "INTO", stream)
 
 
-def work(client, run, seq=0, idle_ms=1000):
-    """Calls run(name, payload, late_ms) for each task that is due, until none came for `idle_ms`; returns where to go on."""
-    while events := client.execute_command("EXPLOG", "READ", seq, "COUNT", 100, "BLOCK", idle_ms, "VALUES"):
-        if 0 < seq < events[0][0]:
-            print(f"{events[0][0] - seq} events are lost: expire-log-size was too small, or the server restarted")
-        for number, due_ms, why, _, name, payload in events:
-            if why in (b"expired", "expired"):  # a text with decode_responses=True
-                run(name, payload, time.time() * 1000 - due_ms)
-            seq = number + 1
-        client.execute_command("EXPLOG", "ACK", seq - 1)  # they are done; without it others could read them, too
-    return seq
+def work(client, run, stream="jobs", group="workers", abandoned_ms=60_000, ends=lambda: False):
+    """Calls run(name, payload, late_ms) for each task. One that ends no run within `abandoned_ms` goes to another worker."""
+    me = f"{socket.gethostname()}-{os.getpid()}"
+    try:
+        client.xgroup_create(stream, group, id="0", mkstream=True)
+    except redis.ResponseError as error:
+        if not str(error).startswith("BUSYGROUP"):
+            raise
+    while not ends():
+        tasks = client.xautoclaim(stream, group, me, abandoned_ms, count=1)[1]
+        if not tasks:
+            replies = client.xreadgroup(group, me, {stream: ">"}, count=1, block=1000)
+            tasks = replies[0][1] if replies else []
+        for number, task in tasks:
+            run(task[b"key"], task.get(b"value"), time.time() * 1000 - int(task[b"due"]))
+            client.execute_command("XACKDEL", stream, group, "IDS", 1, number)
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--url", default=os.environ.get("REDIS_URL", "redis://127.0.0.1:6379"))
-    client = redis.Redis.from_url(parser.parse_args().url)
-    for task, delay_ms in (("third", 1500), ("first", 500), ("second", 1000), ("cancelled", 700)):
-        schedule(client, f"task:{task}", f"payload of the {task}", delay_ms)
-    client.delete("task:cancelled")
-    work(client, lambda name, payload, late_ms: print(f"{name.decode()}: {payload.decode()}, {late_ms:.0f} ms late"))
+    words = parser.add_subparsers(dest="what", required=True)
+    words.add_parser("work")
+    task = words.add_parser("later")
+    task.add_argument("name")
+    task.add_argument("payload")
+    task.add_argument("seconds", type=float)
+    arguments = parser.parse_args()
+    client = redis.Redis.from_url(arguments.url)
+    if arguments.what == "later":
+        return later(client, arguments.name, arguments.payload, arguments.seconds)
+    return work(client, lambda name, payload, late_ms: print(name.decode(), payload, f"{late_ms:.0f} ms late", flush=True))
 
 
 if __name__ == "__main__":

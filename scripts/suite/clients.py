@@ -81,9 +81,10 @@ GROUPS = (
 TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait")
 MORE_TAKE_STEPS = ("who waits inherits from a client that left", "a token is void after DEL")
 TASK_STEPS = (
-    "each task comes once, with its value",
-    "ACK has let go of them",
-    "a worker that waits gets the task as it was set last",
+    "no task is lost when workers in Python are killed",
+    "a worker in Python gets a task as it was set last",
+    "no task is lost when workers in Node are killed",
+    "a worker in Node gets a task as it was set last",
 )
 MORE_STEPS = (
     "cache-aside with bytes and with texts",
@@ -93,7 +94,7 @@ MORE_STEPS = (
 EXAMPLES = (
     Driver("TAKE by python3-redis", "/usr/bin/python3", "take.py", TAKE_STEPS + MORE_TAKE_STEPS, alone=True),
     Driver("TAKE by redis (node)", "node", "node/take.js", TAKE_STEPS, alone=True),
-    Driver("EXPLOG by python3-redis", "/usr/bin/python3", "delayed_tasks.py", TASK_STEPS, alone=True),
+    Driver("tasks by python3-redis and redis (node)", "/usr/bin/python3", "delayed_tasks.py", TASK_STEPS, alone=True),
     Driver("examples by python3-redis", "/usr/bin/python3", "more_examples.py", MORE_STEPS, alone=True),
     Driver("TAKE by php-redis", "php", "cache_aside.php", ("one call computes", "an error gives the lease back"), alone=True),
     Driver(

@@ -46,13 +46,14 @@ void AddListen(CLI::App& app, ListenOptions& listen) {
 }
 
 void AddTasks(CLI::App& app, TasksOptions& tasks) {
-  CLI::App* const mode = app.add_subcommand("tasks", "schedule tasks, and take them from EXPLOG");
+  CLI::App* const mode = app.add_subcommand("tasks", "schedule tasks, and take them from their stream");
   mode->add_option("port", tasks.port)->required();
   mode->add_option("--tasks", tasks.tasks)->check(CLI::PositiveNumber);
   mode->add_option("--value-bytes", tasks.value_bytes);
   mode->add_option("--lead-ms", tasks.lead_ms)->check(CLI::PositiveNumber);
   mode->add_option("--spread-ms", tasks.spread_ms)->check(CLI::PositiveNumber);
   mode->add_option("--give-up-ms", tasks.give_up_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--herd", tasks.herd);
   mode->callback([&tasks] { RunTasks(tasks); });
 }
 

@@ -124,10 +124,13 @@ struct TasksOptions {
   int lead_ms = 10'000;  // until the first is due
   int spread_ms = 20'000;
   int give_up_ms = 30'000;  // after the last was due
+  bool herd =
+      false;  // reads only when all are in the stream, and asks for its length once a millisecond until then
 };
-// Schedules tasks, each a key with a TTL, and takes them from EXPLOG as a worker does: waits for some, reads them with
-// their values, and lets go of them. Reports how late they came, and how many did not come, came twice, with a wrong
-// value, or after one that was due later.
+// Schedules tasks, keys that go into a stream at their deadlines, and takes them as a worker of a consumer group does: waits
+// for some, reads them, and acknowledges them. Reports how late they came, and how many did not come, came twice, with a wrong
+// value, or after one that was due later; of a herd, also when all were in the stream after the first deadline, and the waits of
+// the client that asks.
 void RunTasks(const TasksOptions& options);
 
 struct TrafficOptions {

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "modes.h"
@@ -65,15 +66,16 @@ class Tasks {
   }
 
   void Run() {
-    next_seq_ = ReadNextSeq();
+    AskReader({"XGROUP", "CREATE", "jobs", "workers", "0", "MKSTREAM"});
     Schedule();
     const double end_ms = WallMs() + options_.lead_ms + options_.spread_ms + options_.give_up_ms;
+    if (options_.herd) Watch(end_ms);
     while (lags_ms_.size() < options_.tasks && WallMs() < end_ms) Work();
     Print();
   }
 
  private:
-  std::string_view AskReader(std::initializer_list<std::string_view> words) {
+  std::string_view AskReader(const std::vector<std::string_view>& words) {
     std::string request;
     AppendRequest(request, words);
     reply_.clear();
@@ -84,17 +86,6 @@ class Tasks {
       if (reader_.replies().errors() != 0) Die(reader_.replies().first_error());
     }
     return reply_;
-  }
-
-  // What EXPLOG INFO says.
-  int64_t ReadNextSeq() {
-    Cursor info(AskReader({"EXPLOG", "INFO"}));
-    for (int64_t left = info.Number() / 2; left > 0; --left) {
-      const bool found = info.Bulk() == "next-seq";
-      const int64_t value = info.Number();
-      if (found) return value;
-    }
-    Die("EXPLOG INFO has no next-seq");
   }
 
   std::string ValueOf(uint64_t number) const {
@@ -113,33 +104,54 @@ class Tasks {
     for (uint64_t done = 0; done < options_.tasks;) {
       out.clear();
       for (const uint64_t end = std::min(done + kBatch, options_.tasks); done < end; ++done)
-        AppendRequest(out, {"SET", KeyOf(done), ValueOf(done), "PX", std::to_string(delays.Pick(done))});
+        AppendRequest(out, {"SET", KeyOf(done), ValueOf(done), "PX", std::to_string(delays.Pick(done)),
+                            "INTO", "jobs"});
       socket.Write(out);
       socket.ReadUntil(done);
     }
     if (WallMs() - began_ms > options_.lead_ms)
       Die("the tasks were not scheduled before the first was due: --lead-ms");
+    first_due_ms_ = began_ms + options_.lead_ms;
   }
 
-  // One round of a worker: waits for tasks, takes them, and lets go of them.
-  void Work() {
-    Cursor events(AskReader(
-        {"EXPLOG", "READ", std::to_string(next_seq_), "COUNT", kCount, "BLOCK", kBlockMs, "VALUES"}));
-    const double now_ms = WallMs();
-    const int64_t count = events.Number();
-    for (int64_t i = 0; i < count; ++i) {
-      events.Number();  // elements
-      const int64_t seq = events.Number();
-      const int64_t due_ms = events.Number();
-      events.Bulk();    // why
-      events.Number();  // database
-      const std::string_view key = events.Bulk();
-      const std::string_view value = events.Bulk();
-      lost_ += static_cast<uint64_t>(seq - next_seq_);
-      next_seq_ = seq + 1;
-      Take(due_ms, key, value, now_ms);
+  // Asks for the length of the stream until all tasks are there.
+  void Watch(double end_ms) {
+    for (double now_ms = WallMs(); now_ms < end_ms; now_ms = WallMs()) {
+      const auto length = static_cast<uint64_t>(Cursor(AskReader({"XLEN", "jobs"})).Number());
+      const double answered_ms = WallMs();
+      waits_ms_.push_back(answered_ms - now_ms);
+      if (length == options_.tasks) break;
+      const std::chrono::duration<double, std::milli> rest_ms(std::max(0.0, now_ms + 1 - answered_ms));
+      std::this_thread::sleep_for(rest_ms);  // polls: a client that asks 1,000 times a second
     }
-    if (count != 0) AskReader({"EXPLOG", "ACK", std::to_string(next_seq_ - 1)});
+    std::sort(waits_ms_.begin(), waits_ms_.end());
+    delivered_ms_ = WallMs() - first_due_ms_;
+  }
+
+  // One round of a worker: waits for tasks, takes them, and acknowledges them.
+  void Work() {
+    Cursor reply(AskReader({"XREADGROUP", "GROUP", "workers", "one", "COUNT", kCount, "BLOCK", kBlockMs,
+                            "STREAMS", "jobs", ">"}));
+    const double now_ms = WallMs();
+    if (reply.Number() < 1) return;
+    reply.Number();  // the stream and its entries
+    reply.Bulk();
+    const int64_t count = reply.Number();
+    std::vector<std::string> ids;
+    for (int64_t i = 0; i < count; ++i) {
+      reply.Number();  // the id and its fields
+      ids.emplace_back(reply.Bulk());
+      reply.Number();
+      reply.Bulk();  // "key"
+      const std::string_view key = reply.Bulk();
+      reply.Bulk();  // "value"
+      const std::string_view value = reply.Bulk();
+      reply.Bulk();  // "due"
+      Take(std::strtoll(std::string(reply.Bulk()).c_str(), nullptr, 10), key, value, now_ms);
+    }
+    std::vector<std::string_view> words = {"XACK", "jobs", "workers"};
+    words.insert(words.end(), ids.begin(), ids.end());
+    AskReader(words);
   }
 
   void Take(int64_t due_ms, std::string_view key, std::string_view value, double now_ms) {
@@ -159,11 +171,15 @@ class Tasks {
     // A task that did not come in time is as late as the end.
     lags_ms_.insert(lags_ms_.end(), missing, static_cast<double>(options_.give_up_ms));
     std::sort(lags_ms_.begin(), lags_ms_.end());
-    std::printf("{\"tasks\": %zu, \"missing\": %" PRIu64 ", \"lost\": %" PRIu64 ", \"twice\": %" PRIu64
-                ", \"wrong\": %" PRIu64 ", \"disordered\": %" PRIu64
-                ", \"min_ms\": %.3f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"max_ms\": %.3f}\n",
-                delivered, missing, lost_, twice_, wrong_, disordered_, lags_ms_.front(),
-                Percentile(lags_ms_, 0.5), Percentile(lags_ms_, 0.99), lags_ms_.back());
+    if (waits_ms_.empty()) waits_ms_.push_back(0);
+    std::printf(
+        "{\"tasks\": %zu, \"missing\": %" PRIu64 ", \"twice\": %" PRIu64 ", \"wrong\": %" PRIu64
+        ", \"disordered\": %" PRIu64
+        ", \"min_ms\": %.3f, \"p50_ms\": %.3f, \"p99_ms\": %.3f, \"max_ms\": %.3f, \"delivered_ms\": %.0f"
+        ", \"wait_p999_ms\": %.3f, \"wait_max_ms\": %.3f}\n",
+        delivered, missing, twice_, wrong_, disordered_, lags_ms_.front(), Percentile(lags_ms_, 0.5),
+        Percentile(lags_ms_, 0.99), lags_ms_.back(), delivered_ms_, Percentile(waits_ms_, 0.999),
+        waits_ms_.back());
   }
 
   const TasksOptions& options_;
@@ -171,9 +187,10 @@ class Tasks {
   std::string reply_;
   std::vector<bool> seen_;
   std::vector<double> lags_ms_;
-  int64_t next_seq_ = 0;
+  std::vector<double> waits_ms_;
+  double first_due_ms_ = 0;
+  double delivered_ms_ = 0;
   int64_t last_due_ms_ = 0;
-  uint64_t lost_ = 0;  // numbers that were passed over
   uint64_t twice_ = 0;
   uint64_t wrong_ = 0;
   uint64_t disordered_ = 0;

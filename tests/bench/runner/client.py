@@ -127,7 +127,7 @@ class Client:
             return self._result(process)
 
     def tasks(self, server, **options):
-        """Delayed tasks, taken from EXPLOG: tasks, value_bytes, lead_ms, spread_ms, give_up_ms."""
+        """Delayed tasks, taken from a stream: tasks, value_bytes, lead_ms, spread_ms, give_up_ms, herd."""
         with self._running("tasks", server.port, options) as process:
             return self._result(process)
 
