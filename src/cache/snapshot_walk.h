@@ -78,7 +78,10 @@ class SnapshotWalk final : private ChangeListener {
   void AddLine(size_t part, const Quota& quota, Quota::List list);
   // The line's next entry, or null.
   Entry* NextOf(const Line& line) const noexcept;
-  uint64_t IdleOf(const Entry& entry) const noexcept { return Entry::IdleMs(entry.stamp(), start_.mono_ms); }
+  // Tasks come first: a load that ends for want of memory must not lose them.
+  uint64_t IdleOf(const Entry& entry) const noexcept {
+    return entry.task() ? 0 : Entry::IdleMs(entry.stamp(), start_.mono_ms);
+  }
   void End(const Line& line) noexcept;
   void OnChange(const Change& change) override;
   void BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept override;

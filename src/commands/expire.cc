@@ -6,17 +6,30 @@
 
 #include "exec/arguments/expire_condition.h"
 #include "exec/arguments/expire_options.h"
+#include "exec/arguments/tag_words.h"
+#include "exec/arguments/task_words.h"
 #include "exec/arguments/ttl_words.h"
 
 namespace mayfly::expire_commands {
 namespace {
 
+struct ExpireWords {
+  ExpireConditions conditions;
+  TtlWords ttl;
+  TaskWords task;
+};
+
 // JITTER and SLIDE need a relative time. Returns false after an error reply.
-bool ReadOptions(Context& ctx, Args& args, TimeBase base, ExpireConditions& conditions, TtlWords& ttl) {
+bool ReadOptions(Context& ctx, Args& args, TimeBase base, ExpireWords& words) {
+  auto& [conditions, ttl, task] = words;
   while (!args.Done()) {
     if (conditions.Take(args)) continue;
     const std::string_view name = args.Next();
     const uint64_t word = WordOf(name);
+    if (word == WordOf("INTO")) {
+      if (const std::string_view error = task.Take(args); !error.empty()) return ctx.Fail(error), false;
+      continue;
+    }
     if (base == TimeBase::kEpoch || (word != WordOf("JITTER") && word != WordOf("SLIDE")))
       return ctx.Fail("ERR Unsupported option " + std::string(errors::Repeated(name))), false;
     if (!ttl.Take(word, args)) return ctx.Fail(ttl.problem()), false;
@@ -34,10 +47,10 @@ bool ReadOptions(Context& ctx, Args& args, TimeBase base, ExpireConditions& cond
 
 void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   const Key key = ctx.KeyAt(args, 1);
-  ExpireConditions conditions;
-  TtlWords ttl;
+  ExpireWords words;
+  const auto& [conditions, ttl, task] = words;
   args.Skip(2);
-  if (!ReadOptions(ctx, args, base, conditions, ttl)) return;
+  if (!ReadOptions(ctx, args, base, words)) return;
   int64_t number = 0;
   if (!ParseInteger(args[2], number)) return ctx.Fail(errors::kNotInteger);
   int64_t ms = 0;
@@ -53,16 +66,21 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
                       : Expiry::At(std::max<int64_t>(unix_ms, 0));
   EntryTerms slide;
   if (ttl.given() && !ttl.Resolve(ctx, unit, expiry, slide)) return;
+  if (task.given() && !task.Permit(ctx, args, key.text)) return;
 
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
   if (entry == nullptr) return ctx.reply.Integer(0);
   std::optional<int64_t> current_unix_ms;
   if (entry->expires()) current_unix_ms = UnixDeadlineMs(*entry, ctx.now);
   if (!conditions.Allow(current_unix_ms, unix_ms)) return ctx.reply.Integer(0);
-  if (ms < 0 || unix_ms <= ctx.now.wall_ms) {
+  if (task.given() && !entry->task() && entry->tags() == EntryExtra::kMostTags) return ctx.Fail(kTooManyTags);
+  // A task whose time is over is due, and goes into its stream.
+  const bool over = ms < 0 || unix_ms <= ctx.now.wall_ms;
+  if (over && !entry->task() && !task.given()) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {
-    ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now, slide);
+    if (over) expiry = Expiry::At(std::max<int64_t>(unix_ms, 0));
+    ctx.keyspace.SetExpiry(key, *entry, expiry, ctx.now, slide, task.tag());
   }
   ctx.reply.Integer(1);
 }
@@ -112,8 +130,9 @@ constexpr Command kRows[] = {
      .since = "1.0.0",
      .complexity = "O(1)",
      .summary = "Lets a key expire after some seconds.",
-     .syntax = "key seconds [NX | XX | GT | LT] [JITTER percent] [SLIDE [MAX max]]",
-     .argument_notes = "condition@7.0.0 JITTER@0.1.0 SLIDE@0.1.0",
+     .syntax = "key seconds [NX | XX | GT | LT] [JITTER percent] [SLIDE [MAX max]] [INTO stream [MAXLEN "
+               "threshold]]",
+     .argument_notes = "condition@7.0.0 JITTER@0.1.0 SLIDE@0.1.0 INTO@0.1.0",
      .notes = kConditionsCame},
     {.name = "pexpire",
      .arity = -3,
@@ -124,8 +143,9 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(1)",
      .summary = "Lets a key expire after some milliseconds.",
-     .syntax = "key milliseconds [NX | XX | GT | LT] [JITTER percent] [SLIDE [MAX max]]",
-     .argument_notes = "condition@7.0.0 JITTER@0.1.0 SLIDE@0.1.0",
+     .syntax = "key milliseconds [NX | XX | GT | LT] [JITTER percent] [SLIDE [MAX max]] [INTO stream [MAXLEN "
+               "threshold]]",
+     .argument_notes = "condition@7.0.0 JITTER@0.1.0 SLIDE@0.1.0 INTO@0.1.0",
      .notes = kConditionsCame},
     {.name = "expireat",
      .arity = -3,
@@ -136,8 +156,8 @@ constexpr Command kRows[] = {
      .since = "1.2.0",
      .complexity = "O(1)",
      .summary = "Lets a key expire at a Unix time in seconds.",
-     .syntax = "key unix-time-seconds [NX | XX | GT | LT]",
-     .argument_notes = "condition@7.0.0",
+     .syntax = "key unix-time-seconds [NX | XX | GT | LT] [INTO stream [MAXLEN threshold]]",
+     .argument_notes = "condition@7.0.0 INTO@0.1.0",
      .notes = kConditionsCame},
     {.name = "pexpireat",
      .arity = -3,
@@ -148,8 +168,8 @@ constexpr Command kRows[] = {
      .since = "2.6.0",
      .complexity = "O(1)",
      .summary = "Lets a key expire at a Unix time in milliseconds.",
-     .syntax = "key unix-time-milliseconds [NX | XX | GT | LT]",
-     .argument_notes = "condition@7.0.0",
+     .syntax = "key unix-time-milliseconds [NX | XX | GT | LT] [INTO stream [MAXLEN threshold]]",
+     .argument_notes = "condition@7.0.0 INTO@0.1.0",
      .notes = kConditionsCame},
     {.name = "persist",
      .arity = 2,

@@ -82,7 +82,9 @@ void GetEx(Context& ctx, Args& args) {
     expiry = ctx.keyspace.lifetimes().Obeying(key.text, *expiry, ctx.now);
   ReplyString(ctx, *entry);
   if (!expiry) return;
-  if (expiry->Reached(ctx.now)) return ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
+  // A task whose time is over is due, and goes into its stream.
+  if (expiry->Reached(ctx.now) && !entry->task())
+    return ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   ctx.keyspace.SetExpiry(key, *entry, *expiry, ctx.now, slide);
 }
 

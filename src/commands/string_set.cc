@@ -3,8 +3,10 @@
 #include <iterator>
 #include <utility>
 
+#include "cache/keyspace/task_name.h"
 #include "exec/arguments/expire_options.h"
 #include "exec/arguments/tag_words.h"
+#include "exec/arguments/task_words.h"
 #include "exec/arguments/ttl_words.h"
 #include "exec/values/lease_token.h"
 #include "exec/values/string_access.h"
@@ -40,6 +42,7 @@ struct SetOptions {
   std::optional<std::string_view> lease;  // IFLEASE: the token
   std::optional<std::string_view> stale;  // STALE: the window, in the unit of `expire`
   TagWords tags;
+  TaskWords task;
 };
 
 // Takes the word after an option of Mayfly. Returns the error; empty without an error.
@@ -80,6 +83,9 @@ std::string_view ReadSetOptions(Args& args, SetOptions& options) {
       case WordOf("TAGS"):
         error = options.tags.Take(args);
         break;
+      case WordOf("INTO"):
+        error = options.task.Take(args);
+        break;
       default:
         if (!options.expire.Take(word, args) && !options.ttl.Take(word, args) &&
             !options.condition.Take(word, args))
@@ -93,6 +99,8 @@ std::string_view ReadSetOptions(Args& args, SetOptions& options) {
   // A window follows a deadline.
   if (options.stale && !options.expire.given() && !options.keep_ttl)
     return "ERR STALE needs a TTL: EX, PX, EXAT, PXAT or KEEPTTL";
+  if (options.task.given() && !options.expire.given()) return "ERR INTO needs a TTL: EX, PX, EXAT or PXAT";
+  if (options.task.given() && options.stale) return "ERR a value that goes INTO a stream has no STALE window";
   return options.condition.given() && (options.if_absent || options.if_present) ? errors::kSyntax
                                                                                 : std::string_view();
 }
@@ -123,11 +131,19 @@ bool HoldsLease(const Context& ctx, const Key& key, std::string_view text, const
   return false;
 }
 
-// The tags of the new value: the named tags, or with KEEPTTL the tags of the key.
+// The tags of the new value: the named tags, or with KEEPTTL the tags of the key; and the task's.
 TagHold TagsFor(Context& ctx, const SetOptions& options, const Entry* existing) {
   Tags& tags = ctx.keyspace.tags();
-  if (options.tags.given()) return tags.Hold(options.tags.names());
-  return options.keep_ttl && existing != nullptr ? tags.HoldThoseOf(*existing) : TagHold();
+  const bool keeps = options.keep_ttl && existing != nullptr;
+  std::string task = options.task.tag();
+  if (keeps && existing->task()) task = TaskTagOf(tags.TargetOf(*existing));
+  TagHold hold;
+  if (options.tags.given())
+    hold = tags.Hold(options.tags.names());
+  else if (keeps)
+    hold = tags.HoldThoseOf(*existing);
+  const std::string_view name = task;
+  return name.empty() ? std::move(hold) : tags.Hold({&name, 1}, std::move(hold));
 }
 
 void SetWithOptions(Context& ctx, Args& args) {
@@ -135,8 +151,11 @@ void SetWithOptions(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(2);
   if (const std::string_view error = ReadSetOptions(args, options); !error.empty()) return ctx.Fail(error);
-  if (options.tags.TooMany()) return ctx.Fail(kTooManyTags);
-  if (AnyTooLong(options.tags.names())) return ctx.Fail(kTooLongTag);
+  if (const std::string_view error = ErrorOfTags(options.tags.names()); !error.empty())
+    return ctx.Fail(error);
+  if (options.task.given() && options.tags.names().size() == EntryExtra::kMostTags)
+    return ctx.Fail(kTooManyTags);
+  if (options.task.given() && !options.task.Permit(ctx, args, key.text)) return;
   Expiry expiry = Expiry::Never();
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
   EntryTerms terms;
@@ -257,10 +276,11 @@ constexpr Command kRows[] = {
          "key value [NX | XX | IFEQ ifeq-value | IFNE ifne-value | IFDEQ ifdeq-digest | "
          "IFDNE ifdne-digest] [GET] [IFLEASE token] [EX seconds | PX milliseconds | EXAT unix-time-seconds | "
          "PXAT unix-time-milliseconds | KEEPTTL] [JITTER percent] [SLIDE [MAX max]] [STALE window] [TAGS "
-         "numtags tag [tag ...]]",
+         "numtags tag [tag ...]] [INTO stream [MAXLEN threshold]]",
      .argument_notes =
          "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
-         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 JITTER@0.1.0 SLIDE@0.1.0 STALE@0.1.0 TAGS@0.1.0"},
+         "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 JITTER@0.1.0 SLIDE@0.1.0 STALE@0.1.0 TAGS@0.1.0 "
+         "INTO@0.1.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,

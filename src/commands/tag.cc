@@ -17,6 +17,7 @@ constexpr size_t kFreedAtOnce = 512;
 
 void Invalidate(Context& ctx, Args& args) {
   const std::span<const std::string_view> names = args.all().subspan(1);
+  if (AnyReserved(names)) return ctx.Fail(kTagReserved);
   Invalidations& invalidations = ctx.server.leases.invalidations();
   for (const std::string_view name : names) invalidations.Note(ctx.session.db, name);
   if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server))
@@ -25,6 +26,7 @@ void Invalidate(Context& ctx, Args& args) {
 }
 
 void TagInfo(Context& ctx, Args& args) {
+  if (IsReservedTag(args[1])) return ctx.Fail(kTagReserved);
   const Tag* const tag = ctx.keyspace.tags().Find(args[1]);
   if (tag == nullptr) return ctx.reply.Null();
   ctx.reply.Map(3);
@@ -38,8 +40,7 @@ void TagInfo(Context& ctx, Args& args) {
 
 void TagCommand(Context& ctx, Args& args) {
   const std::span<const std::string_view> wanted = args.all().subspan(2);
-  if (wanted.size() > EntryExtra::kMostTags) return ctx.Fail(kTooManyTags);
-  if (AnyTooLong(wanted)) return ctx.Fail(kTooLongTag);
+  if (const std::string_view error = ErrorOfTags(wanted); !error.empty()) return ctx.Fail(error);
   const Key key = ctx.KeyAt(args, 1);
   Entry* const entry = ctx.keyspace.Peek(key, ctx.now);
   if (entry == nullptr) return ctx.reply.Null();
@@ -56,7 +57,7 @@ void TagCommand(Context& ctx, Args& args) {
 void TagsCommand(Context& ctx, Args& args) {
   const Entry* const entry = ctx.keyspace.Peek(ctx.KeyAt(args, 1), ctx.now);
   if (entry == nullptr) return ctx.reply.Set(0);
-  const std::vector<std::string_view> names = ctx.keyspace.tags().NamesOf(*entry);
+  const std::vector<std::string_view> names = ctx.keyspace.tags().ShownNamesOf(*entry);
   ctx.reply.Set(names.size());
   for (const std::string_view name : names) ctx.reply.Bulk(name);
 }

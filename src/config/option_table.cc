@@ -183,7 +183,7 @@ constexpr Option kMayflyOptions[] = {
     {"ttl-jitter", "", &Settings::ttl_jitter_percent, "0", 0, 0, 100,
      "percent by which relative times to live are made longer or shorter, by chance"},
     {"ttl-rule", "", &Settings::ttl_rules, "", kMultiWord | kRepeats, 0, 0,
-     "a pattern of keys, and for them: default TTL, max TTL, jitter PERCENT, required"},
+     "a pattern of keys, and for them: default TTL, max TTL, jitter PERCENT, required, into STREAM"},
     {"expire-log-size", "", &Settings::expire_log_size, "0", 0, 0, kNoMax,
      "bytes of the log of keys that are gone (EXPLOG), 0 for none"},
     {"expire-log-values", "", &Settings::expire_log_values, "1kb", 0, 0, kMegabyte,

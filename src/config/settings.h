@@ -187,6 +187,7 @@ struct TtlRule {
   std::optional<Duration> max_ttl = {};
   std::optional<int64_t> jitter_percent = {};
   bool required = false;
+  std::string stream = {};  // where the keys go at their deadlines; empty: nowhere
 
   bool operator==(const TtlRule&) const = default;
 };

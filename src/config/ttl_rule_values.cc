@@ -15,7 +15,7 @@ namespace {
 // Every write goes through the list, so the list must not be long.
 constexpr size_t kRulesMax = 128;
 constexpr int64_t kPercentMax = 100;
-constexpr std::array<std::string_view, 4> kRuleWords = {"default", "max", "jitter", "required"};
+constexpr std::array<std::string_view, 5> kRuleWords = {"default", "max", "jitter", "required", "into"};
 
 bool IsRuleWord(std::string_view word) noexcept {
   return std::any_of(kRuleWords.begin(), kRuleWords.end(),
@@ -36,7 +36,7 @@ Problem ReadOne(std::span<const std::string>& words, TtlRule& rule) {
   words = words.subspan(1);
   if (words.empty() || !IsRuleWord(words[0])) {
     const std::string instead = words.empty() ? "" : ", not '" + Printable(words[0]) + "'";
-    return "after '" + Printable(rule.pattern) + "' comes default, max, jitter or required" + instead;
+    return "after '" + Printable(rule.pattern) + "' comes default, max, jitter, into or required" + instead;
   }
   while (!words.empty() && IsRuleWord(words[0])) {
     const std::string& word = words[0];
@@ -48,7 +48,11 @@ Problem ReadOne(std::span<const std::string>& words, TtlRule& rule) {
     if (words.empty()) return "a value is missing after '" + word + "'";
     const std::string& value = words[0];
     words = words.subspan(1);
-    if (SameIgnoringCase(word, "jitter")) {
+    if (SameIgnoringCase(word, "into")) {
+      rule.stream = value;
+      if (value.empty() || value.find_first_of(" \t\r\n") != std::string::npos)
+        return "the name of a stream must not be empty or contain spaces";
+    } else if (SameIgnoringCase(word, "jitter")) {
       rule.jitter_percent = ParseInteger(value);
       if (!rule.jitter_percent || *rule.jitter_percent < 0 || *rule.jitter_percent > kPercentMax)
         return "jitter must be a percentage between 0 and 100";
@@ -87,6 +91,7 @@ std::string FormatTtlRules(const std::vector<TtlRule>& rules) {
     add("max", rule.max_ttl);
     if (rule.jitter_percent) words.insert(words.end(), {"jitter", std::to_string(*rule.jitter_percent)});
     if (rule.required) words.emplace_back("required");
+    if (!rule.stream.empty()) words.insert(words.end(), {"into", rule.stream});
   }
   return JoinWords(words);
 }

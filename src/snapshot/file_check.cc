@@ -36,7 +36,7 @@ class Census final : public RecordSink {
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override {
     ++keys_;
     if (key.deadline_unix_ms) ++with_deadline_;
-    const bool over = key.deadline_unix_ms && *key.deadline_unix_ms <= now.wall_ms;
+    const bool over = key.deadline_unix_ms && *key.deadline_unix_ms <= now.wall_ms && !key.terms.IsTask();
     if (over || value.status == rdb::ValueStatus::kExpired) ++expired_;
     if (value.status == rdb::ValueStatus::kEmpty) ++skipped_;
     return Answer::kNext;

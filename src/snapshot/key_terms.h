@@ -15,6 +15,7 @@
 // A key without any of these has no record. Lengths and strings are those of the format (snapshot/format/rdb_out.h).
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -22,6 +23,7 @@
 
 #include "base/time/clock.h"
 #include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/task_name.h"
 #include "snapshot/format/rdb_in.h"
 
 namespace mayfly {
@@ -36,8 +38,9 @@ struct KeyTerms {
   uint64_t slide_ms = 0;
   int64_t slide_until_unix_ms = 0;  // 0: no end
   uint64_t stale_ms = 0;
-  std::vector<std::string> tags;
+  std::vector<std::string> tags;  // a task's among them (cache/keyspace/task_name.h)
 
+  bool IsTask() const noexcept { return std::any_of(tags.begin(), tags.end(), IsTaskTag); }
   bool operator==(const KeyTerms&) const = default;
 };
 

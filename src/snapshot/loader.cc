@@ -69,6 +69,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   if (terms.flush) server_.databases.FlushAll(now);
   if (terms.flush && libraries != nullptr) libraries->Flush();
   claims_.emplace(server_.databases);
+  server_.databases.HoldTasks();
   libraries_ = libraries;
   if (libraries_ != nullptr) libraries_->BeginLoad();
   file_ = std::move(file);
@@ -198,7 +199,8 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
     return;
   }
   try {
-    if (from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms)
+    // A task that came due meanwhile is delivered when the load has ended.
+    if (from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms && !from.terms.IsTask())
       return SettleExpired(*home, from, value, now);
     if (value.rich != nullptr && value.rich->Size() == 0) {  // the deadlines of all members are over
       ++result_.expired;
@@ -251,10 +253,11 @@ void Loader::LogExpired(const Keyspace& home, const FileKey& key, const rdb::Val
   server_.event_log.NoteExpired(home.database(), key.name, unix_ms, text);
 }
 
-// REQUIRES: the deadline is not over.
+// A deadline that is over may lie before the monotonic clock's begin.
 Expiry Loader::ExpiryOf(const FileKey& key, Now now) const noexcept {
   if (!key.deadline_unix_ms) return Expiry::Never();
-  if (key.terms.wall || !reader_->ours()) return Expiry::At(*key.deadline_unix_ms);
+  if (key.terms.wall || !reader_->ours() || *key.deadline_unix_ms <= now.wall_ms)
+    return Expiry::At(std::max<int64_t>(*key.deadline_unix_ms, 0));
   return Expiry::In(static_cast<uint64_t>(*key.deadline_unix_ms - now.wall_ms), now);
 }
 
@@ -322,6 +325,7 @@ LoadResult Loader::End(Now now) noexcept {
   reader_.reset();
   file_.reset();
   claims_.reset();
+  server_.databases.ReleaseTasks(now);
   early_ = {};
   account_bytes_ = 0;
   server_.stats.saves.loading = false;

@@ -1,5 +1,5 @@
-// The rare parts of an entry: two times, terms (STALE, SLIDE) and tags. Few entries need them. An extra is one allocation of
-// just the present parts; its entry points to the extra (EntryFlag::kExtra):
+// The rare parts of an entry: two times, terms (STALE, SLIDE), tags, and what makes it a task. Few entries need them. An extra
+// is one allocation of just the present parts; its entry points to the extra (EntryFlag::kExtra):
 //
 //   offset  bytes
 //        0      8  header
@@ -55,6 +55,7 @@ class EntryExtra {
   struct Shape {
     bool times = false;
     uint8_t tags = 0;
+    bool task = false;  // one of the tags is the task's (cache/keyspace/task_name.h); takes no room
     bool any() const noexcept { return times || tags != 0; }
     bool operator==(const Shape&) const noexcept = default;
     size_t Total() const noexcept {
@@ -72,7 +73,8 @@ class EntryExtra {
   EntryExtra(const EntryExtra&) = delete;
   EntryExtra& operator=(const EntryExtra&) = delete;
 
-  Shape shape() const noexcept { return {times_, tags_}; }
+  Shape shape() const noexcept { return {times_, tags_, task_}; }
+  bool task() const noexcept { return task_; }
   bool has_times() const noexcept { return times_; }
   // REQUIRES: has_times().
   EntryTimes& times() noexcept {
@@ -90,16 +92,19 @@ class EntryExtra {
 
   uint32_t step =
       0;  // Deadlines: the clock's setting when the wake was chosen; 0: not in the list of two clocks
-  bool counted = false;  // Deadlines: counted among the entries with two times
-  bool retired = false;  // the key is gone, and its value is stale
+  bool counted : 1 = false;  // Deadlines: counted among the entries with two times
+  bool retired : 1 = false;  // the key is gone, and its value is stale
+  bool ready : 1 =
+      false;  // a task whose time has come: the key is live, in no wheel, and waits for its stream
 
  private:
-  explicit EntryExtra(Shape shape) noexcept : times_(shape.times), tags_(shape.tags) {}
+  explicit EntryExtra(Shape shape) noexcept : times_(shape.times), task_(shape.task), tags_(shape.tags) {}
   TagLink* links() noexcept {
     return reinterpret_cast<TagLink*>(reinterpret_cast<char*>(this + 1) + (times_ ? sizeof(EntryTimes) : 0));
   }
 
-  bool times_;
+  bool times_ : 1;
+  bool task_ : 1;
   uint8_t tags_;
 };
 

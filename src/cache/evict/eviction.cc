@@ -89,7 +89,7 @@ size_t Evictor::EvictNearestDeadline(const EvictionPool& pool, Now now) {
 // Draws a list by its number of candidates, then a random key of the list.
 size_t Evictor::EvictRandom(bool with_lasting, const EvictionPool& pool, Now now) {
   const auto candidates_of = [&](const Quota& quota) {
-    return with_lasting ? quota.size() : quota.CountOf(Quota::kExpiring);
+    return with_lasting ? quota.evictable() : quota.CountOf(Quota::kExpiring);
   };
   uint64_t candidates = 0;
   ForEachIn(pool, databases_.quotas(), [&](Quota& quota) { candidates += candidates_of(quota); });

@@ -10,7 +10,7 @@ S3FifoEvictor::Place S3FifoEvictor::MostYoung(bool with_lasting, const EvictionP
   Place best;
   size_t most = 0;
   ForEachIn(pool, databases_.quotas(), [&](Quota& quota) {
-    for (const Quota::List list : Quota::kLists) {
+    for (const Quota::List list : Quota::kEvictable) {
       if (list == Quota::kLasting && !with_lasting) continue;
       const size_t count = quota.CountOf(list);
       best.candidates += count;

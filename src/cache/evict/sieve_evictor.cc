@@ -38,7 +38,7 @@ SieveEvictor::Place SieveEvictor::LeastFar(const Scope& scope) noexcept {
   Place best;
   uint64_t least = 0;
   ForEachIn(scope.pool, databases_.quotas(), [&](Quota& quota) {
-    for (const Quota::List list : Quota::kLists) {
+    for (const Quota::List list : Quota::kEvictable) {
       if (list == Quota::kLasting && !scope.with_lasting) continue;
       uint64_t& turned = quota.Turned(list);
       if (quota.CountOf(list) < 2) {
@@ -58,7 +58,7 @@ SieveEvictor::Place SieveEvictor::LeastFar(const Scope& scope) noexcept {
 size_t SieveEvictor::EvictSingle(const Scope& scope, Now now) {
   Idlest idlest;
   ForEachIn(scope.pool, databases_.quotas(), [&](Quota& quota) {
-    for (const Quota::List list : Quota::kLists) {
+    for (const Quota::List list : Quota::kEvictable) {
       if (list == Quota::kLasting && !scope.with_lasting) continue;
       Entry* entry = quota.Coldest(list);
       if (entry != nullptr) idlest.Offer(quota, *entry, now);

@@ -156,6 +156,26 @@ Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noex
           parts_.departures.shadow().Hit(keyspace.id(), key.hash, touches, now)};
 }
 
+size_t Databases::total_tasks() const noexcept {
+  size_t tasks = 0;
+  for (const auto& database : databases_) tasks += database->tasks();
+  return tasks;
+}
+
+size_t Databases::ready_tasks() const noexcept {
+  size_t tasks = 0;
+  for (const auto& database : databases_) tasks += database->ready_tasks();
+  return tasks;
+}
+
+void Databases::ReleaseTasks(Now now) noexcept {
+  parts_.tasks.held = false;
+  for (const auto& database : databases_) {
+    database->SortReadyTasks(now);
+    database->RetryTasks();
+  }
+}
+
 bool Databases::RemoveInvalidated() {
   if (parts_.doomed == 0) return false;
   return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {

@@ -142,6 +142,18 @@ class Databases {
   ShadowList& shadow() noexcept { return parts_.departures.shadow(); }
   const ShadowList& shadow() const noexcept { return parts_.departures.shadow(); }
 
+  // ---- tasks (cache/keyspace/keyspace_tasks.cc)
+  //
+  TaskParts& tasks() noexcept { return parts_.tasks; }
+  const TaskParts& tasks() const noexcept { return parts_.tasks; }
+  // Tasks of all databases, and those whose time has come and which wait for their streams.
+  size_t total_tasks() const noexcept;
+  size_t ready_tasks() const noexcept;
+  // Between HoldTasks and ReleaseTasks no task is delivered. Those that are due then come in the order of their deadlines, see
+  // Keyspace::SortReadyTasks.
+  void HoldTasks() noexcept { parts_.tasks.held = true; }
+  void ReleaseTasks(Now now) noexcept;
+
   // ---- tags (cache/keyspace/tags.h)
   //
   // Number of tags invalidated so far.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <iterator>
 #include <limits>
 #include <new>
 #include <utility>
@@ -74,7 +75,7 @@ Entry* Keyspace::Random(std::mt19937_64& random, Now now) {
     if (!ref) return nullptr;
     if (!Absent(*At(ref), now)) return At(ref);
   }
-  for (const List list : {kLasting, kExpiring}) {
+  for (const List list : Quota::kLists) {
     const Quota* const quota = owners_.With(list);
     Entry* const entry = quota != nullptr ? quota->Coldest(list) : nullptr;
     if (entry != nullptr && !Absent(*entry, now)) return entry;
@@ -90,6 +91,15 @@ void Keyspace::TouchWalked(Entry& entry, Now now) noexcept {
   TellBefore(entry);
   entry.set_stamp(Entry::StampOf(now.mono_ms));
   owners_.Of(entry).MoveWalked(entry);
+}
+
+// The order in which tasks were used says nothing: no policy evicts them.
+void Keyspace::TouchExtra(Entry& entry, Now now) noexcept {
+  Slide(entry, now);
+  if (!entry.task()) return TouchPlain(entry, now);
+  if (parts_.access_effect == AccessEffect::kNone) return;
+  parts_.access_effect == AccessEffect::kFrequency ? CountHit(entry, now)
+                                                   : entry.set_stamp(Entry::StampOf(now.mono_ms));
 }
 
 void Keyspace::Slide(Entry& entry, Now now) noexcept {
@@ -175,6 +185,7 @@ Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value
   const Expiry wanted = expiry;
   expiry = lifetimes_.Obeying(key.text, wanted, now);
   lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
+  FitTask(key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
   Entry* const entry = Place(key, existing, std::move(value), expiry, terms, std::move(tags), now);
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
@@ -186,6 +197,7 @@ Entry* Keyspace::Place(const Key& key, Entry* existing, StringValue&& value, Exp
   const bool on_terms = shape.expires && terms.any();
   shape.extra.times |= on_terms;
   shape.extra.tags = tags.size();
+  shape.extra.task = tags.task();
   if (existing != nullptr) TellBefore(*existing);
   Entry* const entry = existing == nullptr
                            ? Create(key, shape, std::move(value), expiry, now)
@@ -203,6 +215,7 @@ Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichVa
   const Expiry wanted = expiry;
   expiry = lifetimes_.Obeying(key.text, wanted, now);
   lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
+  FitTask(key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
   Entry* entry = PlaceRich(key, existing, pointer, expiry, terms, std::move(tags), now);
   static_cast<void>(value.release());
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
@@ -217,7 +230,8 @@ Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Ex
   Entry::Shape shape = ShapeFor(key, pointer.stored_bytes(), expiry);
   shape.timed = own.kind != Expiry::Kind::kNever;
   const bool on_terms = shape.expires && terms.any();
-  shape.extra = {.times = Deadlines::NeedExtra(expiry, own) || on_terms, .tags = tags.size()};
+  shape.extra = {
+      .times = Deadlines::NeedExtra(expiry, own) || on_terms, .tags = tags.size(), .task = tags.task()};
   if (existing != nullptr) TellBefore(*existing);
   Entry* entry = existing == nullptr ? Create(key, shape, std::move(pointer), expiry, now)
                                      : PutAnew(key, *existing, shape, std::move(pointer), expiry, now);
@@ -231,6 +245,7 @@ Entry* Keyspace::Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichV
                        const Adoption& as, Now now) {
   TagHold tags;
   if (!as.tags.empty()) tags = tags_.Hold(as.tags);
+  if (as.expiry.kind == Expiry::Kind::kNever) tags_.ForgetTask(tags);
   RichValue* const value = rich.get();
   Entry* const entry = value != nullptr
                            ? PlaceRich(key, nullptr, value, as.expiry, as.terms, std::move(tags), now)
@@ -239,6 +254,7 @@ Entry* Keyspace::Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichV
   entry->set_stamp(as.stamp);
   owners_.Of(*entry).MoveToColdest(*entry);
   parts_.quotas.moved().Add(entry->owner());
+  if (entry->task() && entry->deadline().Reached(now)) MakeReady(*entry, now);
   Tell(ChangeReason::kCreated, events::kLoaded, key.text, entry);
   return entry;
 }
@@ -246,6 +262,7 @@ Entry* Keyspace::Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichV
 bool Keyspace::AdoptStale(const Key& key, StringValue&& text, const Adoption& as, Now now) {
   TagHold tags;
   if (!as.tags.empty()) tags = tags_.Hold(as.tags);
+  tags_.ForgetTask(tags);
   Entry::Shape shape = ShapeFor(key, text.stored_bytes(), as.expiry);
   shape.extra = {.times = true, .tags = tags.size()};
   const uint8_t owner = owners_.ForNew(key.text);
@@ -296,6 +313,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   EntryTerms terms = entry.terms();
   to.lifetimes_.FitSlide(new_key.text, terms, wanted, expiry, now);
   TagHold tags = to.tags_.HoldThoseOf(entry);
+  to.FitTask(new_key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
   TellBefore(entry);
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;
@@ -330,7 +348,7 @@ void Keyspace::Replace(const Key& key, Entry& old, Entry& fresh, Now now) {
   [[maybe_unused]] const bool replaced = table_.Replace(RefOf(old), RefOf(fresh), key.hash);
   assert(replaced);
   // SIEVE and LFU keep the order of insertion.
-  if (!parts_.moves_on_access() && old.expires() == fresh.expires()) {
+  if (!parts_.moves_on_access() && Quota::ListOf(old) == Quota::ListOf(fresh)) {
     owners_.Of(old).Replace(old, fresh);
     lifetimes_.deadlines().Unfile(old);
     if (fresh.expires()) lifetimes_.deadlines().File(fresh, now);
@@ -472,14 +490,14 @@ bool Keyspace::Validate() const {
   owners_.ForEach([&](const Quota& quota) { sound = sound && ValidateQuota(quota); });
   sound = sound && owners_.Validate();
   return sound && ValidateStale(&links) && tags_.Validate(links) &&
-         owners_.CountOf(kLasting) + owners_.CountOf(kExpiring) == size() && filed == deadlines.size() &&
+         owners_.CountOf(kLasting) + expiring() == size() && filed == deadlines.size() &&
          wall == deadlines.on_wall_clock() && with_timed_members == deadlines.with_timed_members() &&
          with_timed_fields == deadlines.with_timed_fields() && with_two_times == deadlines.with_two_times();
 }
 
 bool Keyspace::ValidateQuota(const Quota& quota) const {
-  size_t counts[2] = {0, 0};
-  size_t young[2] = {0, 0};
+  size_t counts[std::size(Quota::kLists)] = {};
+  size_t young[std::size(Quota::kLists)] = {};
   uint64_t bytes = 0;
   table_.ForEach([&](HeapRef ref) {
     const Entry& entry = *At(ref);
@@ -488,9 +506,10 @@ bool Keyspace::ValidateQuota(const Quota& quota) const {
     young[Quota::ListOf(entry)] += entry.young() ? 1 : 0;
     bytes += EntryMemory::BytesOf(entry);
   });
-  return bytes == quota.bytes && counts[kLasting] == quota.CountOf(kLasting) &&
-         counts[kExpiring] == quota.CountOf(kExpiring) && young[kLasting] == quota.YoungIn(kLasting) &&
-         young[kExpiring] == quota.YoungIn(kExpiring);
+  return bytes == quota.bytes &&
+         std::all_of(std::begin(Quota::kLists), std::end(Quota::kLists), [&](List list) {
+           return counts[list] == quota.CountOf(list) && young[list] == quota.YoungIn(list);
+         });
 }
 
 bool Keyspace::ValidateStale(size_t* links) const {

@@ -9,7 +9,8 @@
 //   Departures   memories of keys that are gone; one object for all keyspaces
 //
 // From its deadline on, or after one of its tags was invalidated, a key is absent for every method, even if the key is not
-// freed yet. Every creation, change and removal is reported to the ChangeHub once, when all parts are consistent.
+// freed yet. Every creation, change and removal is reported to the ChangeHub once, when all parts are consistent. A key that is
+// a task goes into its stream instead of being freed only (keyspace_tasks.cc), and is there until the stream has taken it.
 //
 // Invariants (Validate): each entry is in the table once; in its owner's list for entries with or without a
 // TTL; and, with a TTL, in the deadlines. The bytes of a quota are the sum over its entries.
@@ -62,6 +63,8 @@ class Keyspace {
   using List = Quota::List;
   static constexpr List kLasting = Quota::kLasting;
   static constexpr List kExpiring = Quota::kExpiring;
+  static constexpr List kTasks = Quota::kTasks;
+  static constexpr List kReady = Quota::kReady;
 
   Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now);
   ~Keyspace();
@@ -116,7 +119,10 @@ class Keyspace {
   // Number of keys, including expired keys that are not freed yet.
   size_t size() const noexcept { return table_.size() - owners_.doomed_keys(); }
   // The number of keys with a TTL.
-  size_t expiring() const noexcept { return owners_.CountOf(kExpiring); }
+  size_t expiring() const noexcept { return owners_.CountOf(kExpiring) + tasks(); }
+  // The number of tasks, and of those whose time has come.
+  size_t tasks() const noexcept { return owners_.CountOf(kTasks) + ready_tasks(); }
+  size_t ready_tasks() const noexcept { return owners_.CountOf(kReady); }
   // Bytes of all entries, of the values outside them, of the table, and of stale values.
   uint64_t bytes() const noexcept {
     return owners_.bytes() + table_.memory() + stale_.bytes() + tags_.bytes();
@@ -198,10 +204,12 @@ class Keyspace {
   // `budget` members. Returns the entry, or null if the key was removed with its last member.
   Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget);
   // Sets, changes or removes (Never) the expiry, lets the expiry slide if `slide` says so, and keeps the window of a stale
-  // value.
-  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms slide = {});
+  // value. If `task` is not empty, it is the tag that makes the key a task (cache/keyspace/task_name.h); otherwise a task stays one
+  // as long as it has a deadline.
+  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms slide = {},
+                   std::string_view task = {});
   // Gives the entry further tags.
-  // REQUIRES: the entry then has no more than EntryExtra::kMostTags different tags.
+  // REQUIRES: the entry then has no more than EntryExtra::kMostTags different tags. No name is a task's tag.
   Entry* AddTags(const Key& key, Entry& entry, std::span<const std::string_view> names, Now now);
 
   // ---- remove
@@ -250,6 +258,18 @@ class Keyspace {
   // The wall clock was set, perhaps back.
   void FollowWallStep(Now now) noexcept;
 
+  // ---- tasks (keyspace_tasks.cc)
+  //
+  // The most tasks that are put in order at once.
+  static constexpr size_t kSortedTasks = 10'000;
+  // Lets the stream's tasks go now: the `most` nearest, or all of them, up to kSortedTasks in the order of their deadlines.
+  // Delivers at most `budget` at once; Advance delivers the rest. Returns the number. Throws std::bad_alloc.
+  size_t DrainTasks(std::string_view stream, size_t most, Now now, size_t budget);
+  // Tries at once to deliver the tasks that wait for their streams.
+  void RetryTasks() noexcept;
+  // Brings these tasks into the order of their deadlines, unless they are more than kSortedTasks, or memory is short.
+  void SortReadyTasks(Now now) noexcept;
+
   // ---- freeing in slices. FreeInvalidated and FreeDoomed subtract their work from `*budget`, and return true if more is
   // left.
   //
@@ -283,8 +303,11 @@ class Keyspace {
   // Returns true if one of the entry's tags was invalidated.
   bool Invalidated(const Entry& entry) const noexcept { return parts_.doomed != 0 && tags_.IsDoomed(entry); }
   void CountHit(Entry& entry, Now now) noexcept;
-  // Touch during a walk.
+  // Touch during a walk, and Touch of an entry with an extra.
   void TouchWalked(Entry& entry, Now now) noexcept;
+  void TouchExtra(Entry& entry, Now now) noexcept;
+  // The rest of Touch.
+  void TouchPlain(Entry& entry, Now now) noexcept;
   // Touches an entry that Find has returned, without counting the access twice.
   void TouchFound(Entry& entry, Now now) noexcept;
   void Slide(Entry& entry, Now now) noexcept;
@@ -313,11 +336,13 @@ class Keyspace {
 
   // ---- edit
   Entry* GiveDeadline(const Key& key, Entry& existing, Now now);
-  // Gives the entry another expiry and other terms. Returns the entry, perhaps relocated.
-  Entry* Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, Now now);
-  // Replaces the entry by an entry of the given shape with the same value.
+  // Gives the entry another expiry and other terms, and makes it a task if `task` is not empty. Returns the entry, perhaps
+  // relocated.
+  Entry* Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, std::string_view task,
+                Now now);
+  // Replaces the entry by an entry of the given shape with the same value, and with these tags; null: its tags.
   Entry* Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline, Expiry own,
-                  Now now);
+                  Now now, TagHold* tags = nullptr);
   // Makes the block of a big text the entry's own, at least `size` bytes long. Returns the first byte.
   char* OwnBlock(Entry& entry, size_t size);
   // For EditRich. CountEdit: the value has another size now. FinishEdit: the value has changed.
@@ -340,12 +365,15 @@ class Keyspace {
 
   // ---- remove
   //
-  // Removes an absent entry that a lookup has met. REQUIRES: Absent(entry, now).
-  void RemoveAbsent(Key key, Entry& entry, Now now);
-  // REQUIRES: HasExpired(entry, now).
-  void Expire(const Key& key, Entry& entry, Now now);
+  // Removes an absent entry that a lookup has met. Returns null, or the entry of a task that could not be delivered: it is
+  // live again. REQUIRES: Absent(entry, now).
+  Entry* RemoveAbsent(Key key, Entry& entry, Now now);
+  // As RemoveAbsent. REQUIRES: HasExpired(entry, now).
+  Entry* Expire(const Key& key, Entry& entry, Now now);
   // Removes an expired key with a window, and keeps its value as stale until the end of the window.
   void Retire(const Key& key, Entry& entry, Now now);
+  // Counts the end of a key at its deadline.
+  void CountExpired(const Entry& entry, Now now) noexcept;
   void RemoveInvalidated(Entry& entry);
   void RemoveDoomed(const Key& key, Entry& entry) noexcept;
   // Removes a key whose value `event` has emptied.
@@ -355,6 +383,34 @@ class Keyspace {
   void OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget);
   // As DropDueMembers; subtracts the number of dropped members from `*budget`.
   Entry* DropMembers(const Key& key, Entry& entry, Now now, size_t* budget);
+
+  // ---- tasks
+  //
+  enum class Delivery : uint8_t { kTaken, kSoon, kRefused };
+  // Adds the task to its stream: kTaken. kRefused: the stream cannot take it now; kSoon: but can as soon as an absent key is
+  // freed. Has changed nothing then. REQUIRES: the entry is a task.
+  Delivery Deliver(const Entry& entry, Now now);
+  Delivery DeliverTo(const Key& stream, uint64_t most, const Entry& entry, Now now);
+  // Delivers ready tasks. Subtracts the number of tasks that it has tried from `*budget`. Returns true if more wait for now.
+  bool DeliverReady(Now now, size_t* budget);
+  bool DeliverReadyOf(Quota& quota, Now now, size_t* budget);
+  // As NextWakeMs, for ready tasks.
+  uint64_t NextTaskMs(Now now) const noexcept;
+  // Makes entries of drained tags ready, likewise.
+  bool MakeDrainedReady(Now now, size_t* budget);
+  // The task could not be delivered at its deadline.
+  void Delay(Entry& entry, Delivery why, Now now) noexcept;
+  // The task's time has come: it is in no wheel, and among the ready ones.
+  void MakeReady(Entry& entry, Now now) noexcept;
+  // A ready task gets another deadline, or is no task any more: back to the others.
+  void MakeUnready(Entry& entry, Now now) noexcept;
+  // A key without a deadline is no task; by the rules, a key that gets a deadline may be one (ttl-rule ... into). `asked`: the
+  // rules apply, since the key does not just keep its deadline. Throws std::bad_alloc.
+  void FitTask(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
+    if (tags.task() || lifetimes_.ruled()) [[unlikely]]
+      FitTaskSlowly(key, asked, expiry, tags);
+  }
+  void FitTaskSlowly(std::string_view key, bool asked, Expiry expiry, TagHold& tags);
 
   // ---- reports
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
@@ -382,6 +438,9 @@ class Keyspace {
   Marks marks_;
   bool enlisted_ = false;
   bool stale_first_ = false;  // true: Advance begins with stale values; changes with each call
+  // Ready tasks are tried from this monotonic time on; and how many have failed in this round.
+  uint64_t tasks_retry_ms_ = 0;
+  size_t tasks_failed_ = 0;
   unsigned database_;
   unsigned holds_ = 0;
   Table table_;

@@ -17,8 +17,7 @@ namespace mayfly {
   Entry* entry =
       alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
   if (entry != nullptr && Absent(*entry, now)) [[unlikely]] {
-    RemoveAbsent(key, *entry, now);
-    return nullptr;
+    return RemoveAbsent(key, *entry, now);
   }
   return entry;
 }
@@ -35,7 +34,11 @@ inline void Keyspace::TouchFound(Entry& entry, Now now) noexcept {
 
 [[gnu::always_inline]] inline void Keyspace::Touch(Entry& entry, Now now) noexcept {
   if (entry.Has(EntryFlag::kExtra)) [[unlikely]]
-    Slide(entry, now);
+    return TouchExtra(entry, now);
+  TouchPlain(entry, now);
+}
+
+[[gnu::always_inline]] inline void Keyspace::TouchPlain(Entry& entry, Now now) noexcept {
   if (parts_.access_effect == AccessEffect::kRecency) [[likely]] {
     entry.set_stamp(Entry::StampOf(now.mono_ms));
     return parts_.quotas.Of(entry).MoveToHottest(entry);

@@ -23,25 +23,38 @@ const Event& MembersExpired(const RichValue& value) noexcept {
 }  // namespace
 
 // Absent entries, met by a lookup or returned by the wheel, end here for one of three reasons.
-void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
-  if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
-  Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
+Entry* Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
+  if (owners_.Doomed(entry)) return RemoveDoomed(key, entry), nullptr;
+  if (!Invalidated(entry)) return Expire(key, entry, now);
+  RemoveInvalidated(entry);
+  return nullptr;
 }
 
 // ---- expiry
 
-void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
+Entry* Keyspace::Expire(const Key& key, Entry& entry, Now now) {
   if (entry.deadline().Reached(now)) {
-    lifetimes_.CountExpired(entry, now);
-    if (Namespace* const space = owners_.Of(entry).space) ++space->stats.expired;
-    if (entry.stale_ms() != 0) [[unlikely]]
-      return Retire(key, entry, now);
-    return Remove(key, entry, ChangeReason::kExpired);
+    if (entry.task()) [[unlikely]] {
+      const Delivery delivery = Deliver(entry, now);
+      if (delivery != Delivery::kTaken) return Delay(entry, delivery, now), &entry;
+    }
+    CountExpired(entry, now);
+    if (entry.stale_ms() != 0 && !entry.task()) [[unlikely]]
+      Retire(key, entry, now);
+    else
+      Remove(key, entry, ChangeReason::kExpired);
+    return nullptr;
   }
   // The value is freed as a whole, and a large value in slices.
   TellBefore(entry);
   lifetimes_.CountExpiredMembers(entry.rich()->Size(), entry.rich()->NextDeadline(), now);
   RemoveEmptied(key, entry, MembersExpired(*entry.rich()));
+  return nullptr;
+}
+
+void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
+  lifetimes_.CountExpired(entry, now);
+  if (Namespace* const space = owners_.Of(entry).space) ++space->stats.expired;
 }
 
 void Keyspace::Retire(const Key& key, Entry& entry, Now now) {
@@ -114,12 +127,14 @@ bool Keyspace::Advance(Now now, size_t* budget) {
   more |= lifetimes_.deadlines().Advance(
       now, budget, [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
   if (!stale_first_) more |= stale_.Advance(now, budget);
+  more |= MakeDrainedReady(now, budget);
+  more |= DeliverReady(now, budget);
   return FreeInvalidated(budget) || more;
 }
 
 uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
-  if (tags_.doomed() != 0) return 0;
-  return std::min(lifetimes_.deadlines().NextWakeMs(now), stale_.NextWakeMs(now));
+  if (tags_.doomed() != 0 || tags_.draining()) return 0;
+  return std::min({lifetimes_.deadlines().NextWakeMs(now), stale_.NextWakeMs(now), NextTaskMs(now)});
 }
 
 void Keyspace::FollowWallStep(Now now) noexcept {
@@ -190,9 +205,8 @@ bool Keyspace::FreeDoomed(size_t* budget) noexcept {
   while (Quota* const share = owners_.NextDoomed()) {
     if (*budget == 0) return true;
     for (; *budget != 0 && share->size() != 0; --*budget) {
-      Entry* entry = share->Coldest(kLasting);
-      if (entry == nullptr) entry = share->Coldest(kExpiring);
-      RemoveDoomed(KeyOf(entry->key()), *entry);
+      Entry& entry = *share->Any();
+      RemoveDoomed(KeyOf(entry.key()), entry);
     }
     while (*budget != 0 && share->stale != 0) stale_.FreeDoomed(budget);
   }

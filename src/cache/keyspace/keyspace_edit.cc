@@ -14,23 +14,33 @@ Entry* Keyspace::GiveDeadline(const Key& key, Entry& existing, Now now) {
   const Expiry expiry = lifetimes_.ForLasting(key.text, now);
   if (expiry.kind == Expiry::Kind::kNever) return &existing;
   TellBefore(existing);
-  return Redate(key, existing, expiry, {}, now);
+  return Redate(key, existing, expiry, {}, {}, now);
 }
 
-Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry wanted, Now now, EntryTerms slide) {
+Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry wanted, Now now, EntryTerms slide,
+                           std::string_view task) {
   Expiry expiry = lifetimes_.Obeying(key.text, wanted, now);
   slide.stale_ms = existing.stale_ms();
   lifetimes_.FitSlide(key.text, slide, wanted, expiry, now);
   TellBefore(existing);
-  Entry* const entry = Redate(key, existing, expiry, slide, now);
+  Entry* const entry = Redate(key, existing, expiry, slide, task, now);
   TouchFound(*entry, now);
   const bool lasts = expiry.kind == Expiry::Kind::kNever;
   Tell(ChangeReason::kExpiryChanged, lasts ? events::kPersist : events::kExpire, key.text, entry);
   return entry;
 }
 
-Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms, Now now) {
+Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTerms terms,
+                        std::string_view task, Now now) {
   Entry* entry = &existing;
+  TagHold tags;
+  const bool may_retag = existing.task() || !task.empty() || lifetimes_.ruled();
+  if (may_retag) {
+    tags = tags_.HoldThoseOf(existing);
+    if (!task.empty()) tags = tags_.Hold({&task, 1}, std::move(tags));
+    FitTask(key.text, true, expiry, tags);
+  }
+  if (existing.ready()) MakeUnready(existing, now);
   const Expiry own = OwnTimeOf(existing);
   Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
   if (!shape.expires) terms = {};
@@ -38,9 +48,11 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
   // A command may have made room for an own time before setting it (RoomForOwnTime).
   const bool has_room = existing.timed() && !existing.expires();
   shape.extra.times = Deadlines::NeedExtra(expiry, own) || terms.any() || (shape.expires && has_room);
-  shape.extra.tags = existing.tags();
-  if (!existing.HasParts(shape)) {
-    entry = Relocate(key, existing, shape, expiry, own, now);
+  shape.extra.tags = may_retag ? tags.size() : existing.tags();
+  shape.extra.task = tags.task();
+  const bool retag = may_retag && !tags_.HasThese(existing, tags);
+  if (retag || !existing.HasParts(shape)) {
+    entry = Relocate(key, existing, shape, expiry, own, now, retag ? &tags : nullptr);
   } else if (shape.timed) {
     lifetimes_.deadlines().SetTimes(existing, expiry, own, now);
   } else if (shape.expires) {
@@ -60,11 +72,12 @@ Entry* Keyspace::RoomForOwnTime(const Key& key, Entry& existing, Now now) {
 }
 
 Entry* Keyspace::Relocate(const Key& key, Entry& existing, const Entry::Shape& shape, Expiry deadline,
-                          Expiry own, Now now) {
+                          Expiry own, Now now, TagHold* tags) {
   Entry* entry = NewEntry(key, shape, deadline);
   if (shape.extra.times && shape.expires) entry->times().terms = existing.terms();
-  // An entry with room for another number of tags gets its tags from the caller.
-  if (shape.extra.tags != 0 && existing.tags() == shape.extra.tags) tags_.Hand(existing, *entry);
+  if (shape.extra.task) entry->extra()->ready = existing.ready();
+  if (tags == nullptr && shape.extra.tags != 0) tags_.Hand(existing, *entry);
+  if (tags != nullptr && !tags->empty()) tags_.Link(*entry, std::move(*tags));
   owners_.Of(existing).bytes -= EntryMemory::BytesOf(existing);
   const std::string_view value = existing.stored();
   if (!value.empty()) std::memcpy(entry->stored_data(), value.data(), value.size());
@@ -105,9 +118,7 @@ Entry* Keyspace::AddTags(const Key& key, Entry& existing, std::span<const std::s
   TellBefore(existing);
   Entry::Shape shape = existing.shape();
   shape.extra.tags = tags.size();
-  Entry* const entry = Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now);
-  tags_.Link(*entry, std::move(tags));
-  return entry;
+  return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now, &tags);
 }
 
 }  // namespace mayfly

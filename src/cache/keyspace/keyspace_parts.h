@@ -31,6 +31,13 @@ enum class AccessEffect : uint8_t {
   kWalkedRecency,  // as kRecency, during a walk through the lists: a marked entry is reported before it moves
 };
 
+// The tasks of all keyspaces: keys that go into a stream at their deadline (cache/keyspace/keyspace_tasks.cc).
+struct TaskParts {
+  size_t node_bytes = 0;    // of the streams: StreamLimits
+  size_t node_entries = 0;  // likewise
+  bool held = false;  // no task is delivered: a snapshot is loaded, and the streams may be still to come
+};
+
 // Borrows heap, hasher, changes and expiry_stats.
 struct KeyspaceParts {
   Heap& heap;
@@ -55,6 +62,7 @@ struct KeyspaceParts {
   IdSet pinned = {};          // shares that keep their ids even if empty
   LfuRules lfu = {};          // lfu.random is not null under AccessEffect::kFrequency
   TtlRules ttl_rules = {};
+  TaskParts tasks = {};
   uint64_t dooms = 0;   // of tags, so far: the number of the last doom
   uint64_t client = 0;  // Change::client of a command's changes
   BuriedValues buried = {};

@@ -52,7 +52,8 @@ namespace mayfly {
 
 [[gnu::always_inline]] inline Entry* Keyspace::Put(const Key& key, Entry* existing, StringValue&& value,
                                                    Expiry expiry, Now now, const Event& event) {
-  expiry = lifetimes_.Obeying(key.text, expiry, now);
+  if (lifetimes_.ruled()) [[unlikely]]
+    return PutOnTerms(key, existing, std::move(value), expiry, {}, now, event);
   const Entry::Shape shape = ShapeFor(key, value.stored_bytes(), expiry);
   Entry* entry = nullptr;
   if (existing == nullptr) {

@@ -17,7 +17,7 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
     ~Unpin() { pinned = {}; }
     IdSet& pinned;
   } const unpin{parts_.pinned};
-  bool all_fit = true;
+  bool all_fit = !lifetimes_.ruled();  // by the rules, a key may become a task
   for (KeyPut& put : puts) {
     put.entry = Peek(put.key, now);
     put.expiry = lifetimes_.Obeying(
@@ -56,8 +56,11 @@ void Keyspace::PutAll(std::span<KeyPut> puts, bool keep_expiry, Expiry expiry, N
 Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
   Entry::Shape shape = ShapeFor(put.key, put.value.stored_bytes(), put.expiry);
   const EntryTerms terms = kept != nullptr ? kept->terms() : EntryTerms{};
-  shape.extra.times |= terms.any();
-  shape.extra.tags = kept != nullptr ? kept->tags() : uint8_t{0};
+  TagHold ruled;  // stays empty if a kept entry hands on its tags
+  if (kept == nullptr) FitTask(put.key.text, true, put.expiry, ruled);
+  shape.extra = {.times = shape.extra.times || terms.any(),
+                 .tags = kept != nullptr ? kept->tags() : ruled.size(),
+                 .task = kept != nullptr ? kept->task() : ruled.task()};
   const uint8_t owner =
       put.entry == nullptr ? owners_.ForNew(put.key.text) : id_;  // Install keeps an existing entry's owner
   parts_.pinned.Add(owner);
@@ -66,6 +69,7 @@ Entry* Keyspace::Make(KeyPut& put, const Entry* kept) {
   if (terms.any()) entry->times().terms = terms;
   entry->set_encoding(put.value.encoding());
   put.value.StoreTo(entry->stored_data());
+  if (!ruled.empty()) tags_.Link(*entry, std::move(ruled));
   return entry;
 }
 
@@ -77,7 +81,7 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
     owners_.Grow(old, EntryMemory::BytesOf(entry) - EntryMemory::BytesOf(old));
     if (old.Has(EntryFlag::kTimedMembers)) lifetimes_.deadlines().Unfile(old);  // looks at the value
     memory_.DropValue(old);
-    if (entry.tags() != 0) tags_.Hand(old, entry);
+    if (entry.tags() != 0 && !entry.extra()->tags()[0].tag) tags_.Hand(old, entry);
     Replace(put.key, old, entry, now);
     Touch(entry, now);
   }

@@ -5,11 +5,14 @@
 #include <cstring>
 #include <new>
 
+#include "cache/keyspace/task_name.h"
+
 namespace mayfly {
 
 void TagHold::LetGo() noexcept {
   for (const HeapRef ref : refs_) tags_->LetGo(ref);
   refs_.clear();
+  task_ = {};
 }
 
 Tags::Tags(Heap& heap, const Hasher& hasher, uint32_t table_order, size_t& all_doomed) noexcept
@@ -17,7 +20,12 @@ Tags::Tags(Heap& heap, const Hasher& hasher, uint32_t table_order, size_t& all_d
 
 Tags::~Tags() {
   static_cast<void>(FirstDoomed());
-  assert(table_.empty() && doomed_ == 0 && bytes_ == 0);
+  while (first_drained_) {
+    Tag& tag = *At(first_drained_);
+    first_drained_ = tag.next_doomed;
+    Free(tag);
+  }
+  assert(table_.empty() && doomed_ == 0 && !first_drained_ && tasks_.empty() && bytes_ == 0);
 }
 
 const Tag* Tags::Find(std::string_view name) const noexcept {
@@ -30,15 +38,24 @@ const Tag* Tags::Find(std::string_view name) const noexcept {
 TagHold Tags::Hold(std::span<const std::string_view> names, TagHold hold) {
   hold.tags_ = this;
   hold.refs_.reserve(hold.refs_.size() + names.size());
-  for (const std::string_view name : names) {
-    const HeapRef ref = HoldOne(name);
-    if (std::find(hold.refs_.begin(), hold.refs_.end(), ref) != hold.refs_.end())
-      LetGo(ref);
-    else
-      hold.refs_.push_back(ref);
-  }
+  for (const std::string_view name : names) AddTo(hold, HoldOne(name));
   assert(hold.refs_.size() <= EntryExtra::kMostTags);
   return hold;
+}
+
+void Tags::AddTo(TagHold& hold, HeapRef tag) {
+  if (std::find(hold.refs_.begin(), hold.refs_.end(), tag) != hold.refs_.end()) return LetGo(tag);
+  if (IsTaskTag(At(tag)->name())) {
+    ForgetTask(hold);
+    hold.task_ = tag;
+  }
+  hold.refs_.push_back(tag);
+}
+
+void Tags::ForgetTask(TagHold& hold) noexcept {
+  if (!hold.task()) return;
+  std::erase(hold.refs_, hold.task_);
+  LetGo(std::exchange(hold.task_, {}));
 }
 
 TagHold Tags::HoldThoseOf(const Entry& entry) {
@@ -52,22 +69,46 @@ std::vector<std::string_view> Tags::NamesOf(const Entry& entry) const {
   return names;
 }
 
+std::vector<std::string_view> Tags::ShownNamesOf(const Entry& entry) const {
+  std::vector<std::string_view> names = NamesOf(entry);
+  std::erase_if(names, IsTaskTag);
+  return names;
+}
+
+bool Tags::HasThese(const Entry& entry, const TagHold& hold) const noexcept {
+  if (entry.tags() != hold.size()) return false;
+  if (hold.empty()) return true;
+  const std::span<TagLink> links = entry.extra()->tags();
+  return std::all_of(links.begin(), links.end(), [&](const TagLink& link) {
+    return std::find(hold.refs_.begin(), hold.refs_.end(), link.tag) != hold.refs_.end();
+  });
+}
+
 HeapRef Tags::HoldOne(std::string_view name) {
   const uint64_t hash = hasher_(name);
   HeapRef ref = table_.Find(name, hash);
-  if (!ref) {
-    void* const memory = heap_.Allocate(sizeof(Tag) + name.size());
-    if (memory == nullptr) throw std::bad_alloc();
-    Tag* const tag = new (memory) Tag{.name_bytes = static_cast<uint32_t>(name.size())};
-    std::memcpy(tag + 1, name.data(), name.size());
-    ref = heap_.base().RefOf(tag);
-    if (!table_.Insert(ref, hash)) {
-      heap_.Free(memory, tag->allocated_bytes());
-      throw std::bad_alloc();
-    }
-    bytes_ += Heap::SizeClass(tag->allocated_bytes());
-  }
+  if (!ref) ref = NewTag(name, hash);
   ++At(ref)->holds;
+  return ref;
+}
+
+HeapRef Tags::NewTag(std::string_view name, uint64_t hash) {
+  void* const memory = heap_.Allocate(sizeof(Tag) + name.size());
+  if (memory == nullptr) throw std::bad_alloc();
+  assert(name.size() < uint32_t{1} << 31);
+  Tag* const tag = new (memory) Tag();
+  tag->name_bytes = static_cast<uint32_t>(name.size());
+  std::memcpy(tag + 1, name.data(), name.size());
+  const HeapRef ref = heap_.base().RefOf(tag);
+  try {
+    if (!table_.Insert(ref, hash)) throw std::bad_alloc();
+    if (IsTaskTag(name)) tasks_.emplace(TaskTargetOf(tag->name()).stream, ref);
+  } catch (const std::bad_alloc&) {
+    table_.EraseRef(ref, hash);
+    heap_.Free(memory, tag->allocated_bytes());
+    throw;
+  }
+  bytes_ += Heap::SizeClass(tag->allocated_bytes());
   return ref;
 }
 
@@ -78,19 +119,23 @@ void Tags::LetGo(HeapRef ref) noexcept {
 
 void Tags::Link(Entry& entry, TagHold&& hold) noexcept {
   assert(entry.tags() == hold.size() && hold.tags_ == this);
-  const HeapRef own = heap_.base().RefOf(&entry);
+  assert(entry.task() == hold.task());
   size_t at = 0;
   for (TagLink& link : entry.extra()->tags()) {
     assert(!link.tag);
-    link.tag = hold.refs_[at++];
-    Tag& tag = *At(link.tag);
-    assert(tag.doomed == 0);
-    link.next = tag.first;
-    if (tag.first) EntryAt(tag.first)->extra()->LinkOf(link.tag).prev = own;
-    tag.first = own;
-    ++tag.keys;
+    PushFront(entry, link, hold.refs_[at++]);
   }
   hold.LetGo();
+}
+
+void Tags::PushFront(Entry& entry, TagLink& link, HeapRef ref) noexcept {
+  const HeapRef own = heap_.base().RefOf(&entry);
+  Tag& tag = *At(ref);
+  assert(tag.doomed == 0 && tag.drained == 0);
+  link = {.tag = ref, .next = tag.first, .prev = {}};
+  if (tag.first) EntryAt(tag.first)->extra()->LinkOf(ref).prev = own;
+  tag.first = own;
+  ++tag.keys;
 }
 
 void Tags::SetNeighbours(const TagLink& link, HeapRef before, HeapRef behind) noexcept {
@@ -135,10 +180,20 @@ void Tags::Retire(Entry& entry) noexcept {
 }
 
 void Tags::FreeIfUnused(Tag& tag) noexcept {
-  if (!tag.unused() || tag.doomed != 0) return;
-  [[maybe_unused]] const bool erased = table_.EraseRef(heap_.base().RefOf(&tag), hasher_(tag.name()));
-  assert(erased);
+  if (!tag.unused() || tag.doomed != 0 || tag.drained != 0) return;
+  LeaveTables(tag);
   Free(tag);
+}
+
+void Tags::LeaveTables(const Tag& tag) noexcept {
+  const HeapRef ref = heap_.base().RefOf(&tag);
+  [[maybe_unused]] const bool erased = table_.EraseRef(ref, hasher_(tag.name()));
+  assert(erased);
+  if (!IsTaskTag(tag.name())) return;
+  auto [at, end] = tasks_.equal_range(TaskTargetOf(tag.name()).stream);
+  while (at != end && !(at->second == ref)) ++at;
+  assert(at != end);
+  tasks_.erase(at);
 }
 
 void Tags::Free(Tag& tag) noexcept {
@@ -146,14 +201,62 @@ void Tags::Free(Tag& tag) noexcept {
   heap_.Free(&tag, tag.allocated_bytes());
 }
 
+// ---- tasks
+
+TaskTarget Tags::TargetOf(const Entry& entry) const noexcept {
+  assert(entry.task());
+  TaskTarget target;
+  ForEachOf(entry, [&](const Tag& tag) {
+    if (IsTaskTag(tag.name())) target = TaskTargetOf(tag.name());
+  });
+  return target;
+}
+
+size_t Tags::CountTasks(std::string_view stream) const noexcept {
+  size_t count = 0;
+  for (auto [at, end] = tasks_.equal_range(stream); at != end; ++at) count += At(at->second)->keys;
+  return count;
+}
+
+void Tags::Drain(std::string_view stream) noexcept {
+  for (auto at = tasks_.find(stream); at != tasks_.end(); at = tasks_.find(stream)) {
+    Tag& tag = *At(at->second);
+    assert(tag.holds == 0 && tag.stale == 0);
+    const HeapRef ref = at->second;
+    LeaveTables(tag);
+    tag.drained = 1;
+    tag.next_doomed = std::exchange(first_drained_, ref);
+  }
+}
+
+Entry* Tags::NextToDrain() {
+  while (first_drained_) {
+    const HeapRef ref = first_drained_;
+    Tag& tag = *At(ref);
+    if (!tag.first) {
+      first_drained_ = tag.next_doomed;
+      Free(tag);
+      continue;
+    }
+    Entry& entry = *EntryAt(tag.first);
+    const HeapRef anew = HoldOne(tag.name());
+    TagLink& link = entry.extra()->LinkOf(ref);
+    SetNeighbours(link, link.next, link.prev);
+    --tag.keys;
+    PushFront(entry, link, anew);
+    LetGo(anew);
+    return &entry;
+  }
+  return nullptr;
+}
+
 // ---- dooms
 
 const Tag* Tags::Doom(std::string_view name, uint64_t number) noexcept {
-  const uint64_t hash = hasher_(name);
-  const HeapRef ref = table_.Find(name, hash);
+  const HeapRef ref = table_.Find(name, hasher_(name));
   if (!ref) return nullptr;
   assert(At(ref)->holds == 0 && number != 0);
-  table_.EraseRef(ref, hash);
+  LeaveTables(*At(ref));
   At(ref)->doomed = number;
   At(ref)->next_doomed = std::exchange(first_doomed_, ref);
   ++doomed_;
@@ -208,6 +311,12 @@ bool Tags::Validate(size_t links) const noexcept {
   table_.ForEach([&](HeapRef ref) { look(*At(ref), false); });
   size_t doomed = 0;
   for (HeapRef at = first_doomed_; at; at = At(at)->next_doomed, ++doomed) look(*At(at), true);
+  for (HeapRef at = first_drained_; at; at = At(at)->next_doomed) {
+    sound = sound && At(at)->drained != 0 && ValidateTag(*At(at), &seen);
+    bytes += Heap::SizeClass(At(at)->allocated_bytes());
+  }
+  for (const auto& [stream, ref] : tasks_)
+    sound = sound && IsTaskTag(At(ref)->name()) && TaskTargetOf(At(ref)->name()).stream == stream;
   return sound && seen == links && doomed == doomed_ && bytes == bytes_;
 }
 

@@ -12,12 +12,18 @@
 // A tag of an entry costs 12 bytes, and the first tag 16 bytes more. A tag itself costs 32 bytes, its name, and about 6
 // bytes in the table. A stale value (cache/gone/stale_values.h) has the tags of its key, and is dropped with them.
 //
+// The tag of a task says into which stream its entries go (cache/keyspace/task_name.h). Tags also finds the tags of a stream's
+// tasks. To *drain* such a tag takes it out of the table, as a doom does, but its entries stay what they are: they get the tag of
+// the same name anew, a few at a time (NextToDrain), in the turn in which their time is made to come.
+//
 // Invariants (Validate): each list and its counts agree with the links of its entries; there is no tag without entries and
 // without a hold. Owns the tags, not the entries. Loop thread only.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -32,14 +38,17 @@
 
 namespace mayfly {
 
+struct TaskTarget;
+
 struct Tag {
-  uint64_t doomed = 0;  // the number of the doom, see Tags::Doom; 0: not doomed
-  HeapRef first = {};   // the entry that got the tag last
-  HeapRef next_doomed = {};
-  uint32_t keys = 0;        // keys with the tag
-  uint32_t stale = 0;       // stale values with the tag
-  uint32_t holds = 0;       // number of TagHolds with the tag
-  uint32_t name_bytes = 0;  // the name follows
+  uint64_t doomed = 0;           // the number of the doom, see Tags::Doom; 0: not doomed
+  HeapRef first = {};            // the entry that got the tag last
+  HeapRef next_doomed = {};      // or the next drained tag
+  uint32_t keys = 0;             // keys with the tag
+  uint32_t stale = 0;            // stale values with the tag
+  uint32_t holds = 0;            // number of TagHolds with the tag
+  uint32_t drained : 1 = 0;      // see Tags::Drain
+  uint32_t name_bytes : 31 = 0;  // the name follows
 
   std::string_view name() const noexcept { return {reinterpret_cast<const char*>(this + 1), name_bytes}; }
   size_t allocated_bytes() const noexcept { return sizeof(Tag) + name_bytes; }
@@ -57,17 +66,22 @@ class TagHold {
  public:
   TagHold() noexcept = default;
   TagHold(TagHold&& other) noexcept
-      : tags_(std::exchange(other.tags_, nullptr)), refs_(std::move(other.refs_)) {
+      : tags_(std::exchange(other.tags_, nullptr)),
+        refs_(std::move(other.refs_)),
+        task_(std::exchange(other.task_, {})) {
     other.refs_.clear();
   }
   TagHold& operator=(TagHold&& other) noexcept {
     std::swap(tags_, other.tags_);
     refs_.swap(other.refs_);
+    std::swap(task_, other.task_);
     return *this;
   }
   ~TagHold() { LetGo(); }
 
   bool empty() const noexcept { return refs_.empty(); }
+  // Returns true if one of the tags is a task's.
+  bool task() const noexcept { return static_cast<bool>(task_); }
   // REQUIRES: Tags::Hold has made this object, so that there are at most EntryExtra::kMostTags.
   uint8_t size() const noexcept { return static_cast<uint8_t>(refs_.size()); }
 
@@ -77,6 +91,7 @@ class TagHold {
 
   Tags* tags_ = nullptr;
   std::vector<HeapRef> refs_;
+  HeapRef task_ = {};  // the one of refs_ that is a task's tag, or null
 };
 
 class Tags {
@@ -90,17 +105,28 @@ class Tags {
 
   // The tag with this name, or null if no key and no stale value has the tag.
   const Tag* Find(std::string_view name) const noexcept;
-  // Bytes of the tags and of their table, without the links in the entries.
-  uint64_t bytes() const noexcept { return bytes_ + table_.memory(); }
+  // Bytes of the tags and of their tables, without the links in the entries.
+  uint64_t bytes() const noexcept {
+    constexpr uint64_t kNodeBytes = 64;  // of a std::multimap, about
+    return bytes_ + table_.memory() + tasks_.size() * kNodeBytes;
+  }
 
   // ---- the tags of an entry
   //
-  // Holds tags with these names, beside the tags of `hold`. Makes missing tags. Throws std::bad_alloc.
+  // Holds tags with these names, beside the tags of `hold`. Makes missing tags. The tag of a task replaces another one. Throws
+  // std::bad_alloc.
   // REQUIRES: no more than EntryExtra::kMostTags different names.
   TagHold Hold(std::span<const std::string_view> names, TagHold hold = {});
   // Holds tags with the names of the entry's tags; the entry may be in another keyspace. Throws std::bad_alloc.
   TagHold HoldThoseOf(const Entry& entry);
+  // All names, the task's among them.
   std::vector<std::string_view> NamesOf(const Entry& entry) const;
+  // The names that clients see.
+  std::vector<std::string_view> ShownNamesOf(const Entry& entry) const;
+  // Returns true if the entry has exactly the held tags.
+  bool HasThese(const Entry& entry, const TagHold& hold) const noexcept;
+  // Lets go of the task's tag.
+  void ForgetTask(TagHold& hold) noexcept;
   // Gives the entry the held tags.
   // REQUIRES: the entry has room for exactly this number of tags, and no tags yet.
   void Link(Entry& entry, TagHold&& hold) noexcept;
@@ -112,6 +138,29 @@ class Tags {
   void FollowMove(Entry& entry) noexcept;
   // The entry's key is gone; its value is stale from now on.
   void Retire(Entry& entry) noexcept;
+
+  // ---- tasks
+  //
+  // Where the task goes; a view into its tag's name. REQUIRES: entry.task().
+  TaskTarget TargetOf(const Entry& entry) const noexcept;
+  // Number of keys that will go into the stream, without those of drained tags.
+  size_t CountTasks(std::string_view stream) const noexcept;
+  // Calls fn(Entry&) for each of these keys, in no order, also for absent ones.
+  // REQUIRES: fn does not change tags.
+  template <typename Fn>
+  void ForEachTask(std::string_view stream, Fn&& fn) const {
+    for (auto [at, end] = tasks_.equal_range(stream); at != end; ++at) {
+      const HeapRef tag = at->second;
+      for (HeapRef entry = At(tag)->first; entry; entry = EntryAt(entry)->extra()->LinkOf(tag).next)
+        fn(*EntryAt(entry));
+    }
+  }
+  // Drains all tags of the stream's tasks: later tasks of the stream have other tags.
+  void Drain(std::string_view stream) noexcept;
+  // Gives an entry of a drained tag the tag of the same name anew, and returns the entry; null if no tag is drained any more.
+  // Throws std::bad_alloc.
+  Entry* NextToDrain();
+  bool draining() const noexcept { return static_cast<bool>(first_drained_); }
 
   // ---- dooms. The caller numbers the dooms in rising order, to compare the times of two dooms.
   //
@@ -164,9 +213,15 @@ class Tags {
     }
   }
   HeapRef HoldOne(std::string_view name);
+  HeapRef NewTag(std::string_view name, uint64_t hash);
+  // Adds the held tag, or lets go of it if `hold` has it.
+  void AddTo(TagHold& hold, HeapRef tag);
+  void PushFront(Entry& entry, TagLink& link, HeapRef tag) noexcept;
   void LetGo(HeapRef ref) noexcept;
   // Frees a tag without entries and holds; FirstDoomed frees doomed tags.
   void FreeIfUnused(Tag& tag) noexcept;
+  // Takes the tag out of the table, and out of tasks_.
+  void LeaveTables(const Tag& tag) noexcept;
   void Free(Tag& tag) noexcept;
   // Sets the two references to the owner of this link: `before` becomes the reference of the element before the owner in the
   // list, `behind` the reference of the element behind.
@@ -175,8 +230,11 @@ class Tags {
 
   Heap& heap_;
   const Hasher& hasher_;
-  HashTable<TablePolicy> table_;  // of tags that are not doomed
+  HashTable<TablePolicy> table_;  // of tags that are not doomed and not drained
+  // The tags in the table that are tasks', by their streams. The names lie in the tags.
+  std::multimap<std::string_view, HeapRef, std::less<>> tasks_;
   HeapRef first_doomed_{};
+  HeapRef first_drained_{};
   size_t doomed_ = 0;
   size_t& all_doomed_;
   uint64_t bytes_ = 0;

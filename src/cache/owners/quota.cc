@@ -26,7 +26,7 @@ HandWalk<Entry*> Quota::Gate(List list, size_t most, size_t keep) noexcept {
 }
 
 void Quota::MoveByUse(Entry& entry, uint64_t now_mono_ms) noexcept {
-  Lru& lru = LineOf(entry);
+  Lru& lru = lists_[ListOf(entry)];
   const HeapRef self = base_.RefOf(&entry);
   const uint64_t idle_ms = Entry::IdleMs(entry.stamp(), now_mono_ms);
   const auto idle_of = [&](HeapRef ref) { return Entry::IdleMs(At(ref)->stamp(), now_mono_ms); };

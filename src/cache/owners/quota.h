@@ -1,6 +1,9 @@
-// A Quota has the LRU lists and the bytes of one owner: a keyspace, or a namespace's share of a keyspace. The Quota has two
-// lists, of the entries with and without a TTL; the hands of SIEVE and the gates of S3-FIFO on the lists belong to the
-// quota. Every entry names its owner (Entry::owner), and Quotas finds the owner's quota.
+// A Quota has the LRU lists and the bytes of one owner: a keyspace, or a namespace's share of a keyspace. Two lists have the
+// entries with and without a TTL; the hands of SIEVE and the gates of S3-FIFO on the lists belong to the quota. Every entry
+// names its owner (Entry::owner), and Quotas finds the owner's quota.
+//
+// Two more lists have the tasks, which no policy evicts (cache/keyspace/task_name.h): those that wait for their time, in no
+// order, and those whose time has come, in the order in which it came.
 //
 // Owners of one keyspace (cache/owners/namespaces.h) have the keyspace's table in common but no list, so the data of one
 // owner pushes out no data of another.
@@ -8,9 +11,11 @@
 // Invariants (Validate): those of the lists. Owns no entry. Loop thread only.
 #pragma once
 
+#include <algorithm>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 #include "base/memory/heap.h"
 #include "cache/entry/entry.h"
@@ -44,30 +49,45 @@ struct EvictionPool {
 
 class Quota {
  public:
-  enum List : uint8_t { kLasting = 0, kExpiring = 1 };  // the entries without and with a TTL
-  static constexpr List kLists[] = {kLasting, kExpiring};
+  // The entries without and with a TTL; tasks that wait for their time, and tasks whose time has come.
+  enum List : uint8_t { kLasting = 0, kExpiring = 1, kTasks = 2, kReady = 3 };
+  static constexpr List kLists[] = {kLasting, kExpiring, kTasks, kReady};
+  static constexpr List kEvictable[] = {kLasting, kExpiring};
   static constexpr uint64_t kTurn = uint64_t{1} << 32;
 
   // Adds `owner` to `moved` whenever the cold end of a list becomes another entry. Borrows `home` and `moved`.
   Quota(Keyspace& home, uint8_t owner, HeapBase base, IdSet& moved) noexcept
       : home_(home),
         base_(base),
-        lists_{Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner))},
+        lists_{Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner)),
+               Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner))},
         owner_(owner) {}
   Quota(const Quota&) = delete;
   Quota& operator=(const Quota&) = delete;
 
-  static List ListOf(const Entry& entry) noexcept { return entry.expires() ? kExpiring : kLasting; }
+  static List ListOf(const Entry& entry) noexcept {
+    if (entry.task()) [[unlikely]]
+      return entry.ready() ? kReady : kTasks;
+    return entry.expires() ? kExpiring : kLasting;
+  }
 
   // The keyspace that holds the entries.
   Keyspace& home() const noexcept { return home_; }
   uint8_t owner() const noexcept { return owner_; }
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
-  size_t size() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
+  size_t size() const noexcept { return evictable() + CountOf(kTasks) + CountOf(kReady); }
+  size_t evictable() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
   // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest entry.
   Entry* Coldest(List list) const noexcept {
     const HeapRef ref = lists_[list].coldest();
     return ref ? At(ref) : nullptr;
+  }
+  // The coldest entry of the first list that has one, or null.
+  Entry* Any() const noexcept {
+    for (const List list : kLists) {
+      if (Entry* const entry = Coldest(list)) return entry;
+    }
+    return nullptr;
   }
 
   // The other end of `list`, or null.
@@ -101,13 +121,15 @@ class Quota {
     assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh) && old.young() == fresh.young());
     lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
   }
+  // REQUIRES: the entry is no task.
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
+    assert(!entry.task());
     LineOf(entry).MoveToHottest(base_.RefOf(&entry));
   }
   // The entry is no longer young.
   void MoveToColdest(Entry& entry) noexcept {
     young_[ListOf(entry)] -= entry.young() ? 1 : 0;
-    LineOf(entry).MoveToColdest(base_.RefOf(&entry));
+    lists_[ListOf(entry)].MoveToColdest(base_.RefOf(&entry));
     entry.set_young(false);
   }
 
@@ -118,7 +140,7 @@ class Quota {
 
   // ---- a walk from the hottest entry to the coldest (cache/snapshot_walk.h). Between StartWalk and EndWalk, accesses move
   // entries by MoveWalked.
-  void MoveWalked(Entry& entry) noexcept { LineOf(entry).MoveWalked(base_.RefOf(&entry)); }
+  void MoveWalked(Entry& entry) noexcept { lists_[ListOf(entry)].MoveWalked(base_.RefOf(&entry)); }
   void StartWalk(List list) noexcept { lists_[list].StartWalk(); }
   void EndWalk(List list) noexcept { lists_[list].EndWalk(); }
   // The next entry of the walk, or null. StepWalk goes on to the entry after it.
@@ -162,7 +184,8 @@ class Quota {
   // REQUIRES: YoungIn(list) > keep, and keep is not 0.
   HandWalk<Entry*> Gate(List list, size_t most, size_t keep) noexcept;
 
-  // The next entry of `list` in turn, for a policy without a hand: this method moves SIEVE's hand.
+  // The next entry of `list` in turn, for a policy without a hand, or a list of tasks: this method moves SIEVE's hand. Starts at
+  // the coldest entry, and again after the hottest.
   // REQUIRES: CountOf(list) != 0.
   Entry* NextInTurn(List list) noexcept {
     assert(CountOf(list) != 0);
@@ -173,7 +196,9 @@ class Quota {
   }
 
   // Checks everything but the number of young entries; the keyspace checks this number.
-  bool Validate() const noexcept { return lists_[kLasting].Validate() && lists_[kExpiring].Validate(); }
+  bool Validate() const noexcept {
+    return std::all_of(std::begin(lists_), std::end(lists_), [](const Lru& list) { return list.Validate(); });
+  }
 
   uint64_t bytes = 0;  // of the entries and of the values outside them; written by the keyspace
   uint64_t stale = 0;  // number of stale values of the owner; likewise
@@ -190,7 +215,8 @@ class Quota {
   };
 
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
-  // lists_[ListOf(entry)]. The flag itself is the distance between the lists: each hit runs through this method.
+  // lists_[ListOf(entry)] of an entry that is no task. The flag itself is the distance between the lists: each hit runs through
+  // this method.
   [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
     static_assert(kExpiring == 1);
 #ifdef MAYFLY_SANITIZE  // whose references are pointers: a list is longer
@@ -204,9 +230,9 @@ class Quota {
 
   Keyspace& home_;
   HeapBase base_;
-  Line lists_[2];
-  uint64_t turned_[2] = {0, 0};
-  size_t young_[2] = {0, 0};
+  Line lists_[std::size(kLists)];
+  uint64_t turned_[std::size(kEvictable)] = {0, 0};
+  size_t young_[std::size(kLists)] = {};
   uint8_t owner_;
 };
 

@@ -44,7 +44,7 @@ void Quotas::FollowPromises() noexcept {
 void Quotas::FollowPromiseTo(const Quota& quota) noexcept {
   uint8_t& kind = kind_[quota.owner()];
   if (kind == quota.promised) return;
-  for (const Quota::List list : Quota::kLists) oldest_[kind][list].Set(quota.owner(), Tournament::kNone);
+  for (const Quota::List list : Quota::kEvictable) oldest_[kind][list].Set(quota.owner(), Tournament::kNone);
   kind = quota.promised;
   moved_.Add(quota.owner());
 }
@@ -56,7 +56,7 @@ uint64_t Quotas::KeyOf(uint8_t owner, Quota::List list, Now now) const noexcept 
 }
 
 void Quotas::Record(uint8_t owner, Now now) noexcept {
-  for (const Quota::List list : Quota::kLists)
+  for (const Quota::List list : Quota::kEvictable)
     oldest_[kind_[owner]][list].Set(owner, KeyOf(owner, list, now));
 }
 

@@ -13,6 +13,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <optional>
 
 #include "base/time/clock.h"
@@ -75,8 +76,8 @@ class Quotas {
   std::array<Quota*, IdSet::kIds> by_owner_{};
   IdSet present_;
   IdSet moved_;
-  std::array<uint8_t, IdSet::kIds> kind_{};  // Quota::promised of the owner
-  Tournament oldest_[kKinds][2];             // by kind and by Quota::List
+  std::array<uint8_t, IdSet::kIds> kind_{};                  // Quota::promised of the owner
+  Tournament oldest_[kKinds][std::size(Quota::kEvictable)];  // by kind and by Quota::List
   uint64_t recorded_minute_ = 0;
 };
 

@@ -20,6 +20,7 @@ Deadlines::Deadlines(HeapBase base, Rearm& rearm, uint8_t id, Now now) noexcept
 void Deadlines::File(Entry& entry, Now now) noexcept {
   assert(entry.timed() && !Filed(entry));
   if ((entry.flags() & kSeldom) == 0) return FileOn(mono_, entry, now.mono_ms);
+  if (entry.ready()) return;
   FollowWallStep(now);
   if (entry.Has(EntryFlag::kExtra)) FileExtra(entry);
   entry.Has(EntryFlag::kWallDeadline) ? FileOn(wall_, entry, WallMs(now)) : FileOn(mono_, entry, now.mono_ms);
@@ -173,7 +174,7 @@ Entry* Deadlines::Nearest(Now now) const noexcept {
   const auto expires_then = [&](HeapRef ref) {
     const Expiry deadline = At(ref)->deadline();
     const Expiry wake = At(ref)->wake();
-    return deadline.kind == wake.kind && deadline.deadline_ms == wake.deadline_ms;
+    return !At(ref)->task() && deadline.kind == wake.kind && deadline.deadline_ms == wake.deadline_ms;
   };
   const HeapRef mono = mono_.Soonest(expires_then);
   const HeapRef wall = wall_.Soonest(expires_then);
@@ -199,6 +200,7 @@ bool Deadlines::Validate() const noexcept {
 }
 
 bool Deadlines::ValidateEntry(const Entry& entry, Expiry own) const noexcept {
+  if (entry.ready()) return !Filed(entry);
   const Expiry deadline = entry.deadline();
   const auto wakes_by = [&](Expiry time) {
     if (time.kind == Expiry::Kind::kNever) return true;

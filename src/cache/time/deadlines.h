@@ -55,7 +55,7 @@ class Deadlines {
   // As with_timed_members, hashes alone.
   size_t with_timed_fields() const noexcept { return with_timed_fields_; }
 
-  // Files the entry by its times.
+  // Files the entry by its times; a task that waits for its stream (Entry::ready) is not filed.
   // REQUIRES: the entry has a deadline or a wake, and is not filed.
   void File(Entry& entry, Now now) noexcept;
   // No effect if the entry is not filed: Advance has just returned the entry, or the entry has no time.
@@ -106,8 +106,8 @@ class Deadlines {
     if (now.wall_ms - static_cast<int64_t>(now.mono_ms) != wall_minus_mono_ms_) [[unlikely]]
       OnWallStep(now);
   }
-  // A key with one of the nearest deadlines. Looks only at the first entries of the slots; null if these have only own
-  // times.
+  // A key with one of the nearest deadlines, no task. Looks only at the first entries of the slots; null if these are tasks or
+  // have only own times.
   Entry* Nearest(Now now) const noexcept;
 
   // Puts into page.entries the filed entries with a deadline from lists that may hold a deadline of at most `within_ms` from

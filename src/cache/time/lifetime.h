@@ -34,11 +34,12 @@ inline int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept {
 // Returns true if all members of a rich value are due. Not inline: few keys come here.
 bool AllMembersDue(const Entry& entry, Now now) noexcept;
 
-// A key without a deadline has expired, too, when all members of its value are due.
+// A key without a deadline has expired, too, when all members of its value are due. A task that waits for its stream has not:
+// nothing is lost while it cannot be delivered.
 [[gnu::always_inline]] inline bool HasExpired(const Entry& entry, Now now) noexcept {
   if (!entry.timed()) [[likely]]
     return false;
-  if (entry.expires() && entry.deadline().Reached(now)) return true;
+  if (entry.expires() && entry.deadline().Reached(now)) return !entry.ready();
   return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
 }
 

@@ -43,13 +43,23 @@ uint64_t TtlRules::DefaultOf(std::string_view key) const noexcept {
   return said ? in_force_.defaults.ms[found] : in_force_.for_all.default_ms;
 }
 
+const TtlRules::Rule* TtlRules::RuleOf(std::string_view key) const noexcept {
+  const auto found = std::find_if(in_force_.rules.begin(), in_force_.rules.end(),
+                                  [&](const Rule& rule) { return GlobMatch(rule.pattern, key); });
+  return found != in_force_.rules.end() ? &*found : nullptr;
+}
+
+std::string_view TtlRules::TaskTagOf(std::string_view key) const noexcept {
+  const Rule* const rule = RuleOf(key);
+  return rule != nullptr ? std::string_view(rule->task) : std::string_view();
+}
+
 TtlRules::Terms TtlRules::TermsOf(std::string_view key) const noexcept {
-  for (const Rule& rule : in_force_.rules) {
-    if (!GlobMatch(rule.pattern, key)) continue;
-    return {rule.default_ms ? *rule.default_ms : DefaultOf(key),
-            rule.max_ms.value_or(in_force_.for_all.max_ms),
-            rule.jitter_percent.value_or(in_force_.for_all.jitter_percent),
-            rule.required.value_or(in_force_.for_all.required)};
+  if (const Rule* const rule = RuleOf(key)) {
+    return {rule->default_ms ? *rule->default_ms : DefaultOf(key),
+            rule->max_ms.value_or(in_force_.for_all.max_ms),
+            rule->jitter_percent.value_or(in_force_.for_all.jitter_percent),
+            rule->required.value_or(in_force_.for_all.required)};
   }
   Terms terms = in_force_.for_all;
   terms.default_ms = DefaultOf(key);

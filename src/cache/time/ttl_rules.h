@@ -1,6 +1,7 @@
 // The rules for TTLs of keys: default, maximum, jitter, and required TTLs.
 //
 //   ttl-rule "sess:*" default 30m max 1d jitter 5      the first rule with a matching pattern counts;
+//   ttl-rule "task:*" into jobs                        whose keys go into the stream jobs at their deadlines
 //   ttl-rule "tmp:*" required                          for a setting without a value in the rule:
 //   namespace shop prefix "shop:" default-ttl 1h        the default of the key's namespace, then
 //   max-ttl 7d                                         the options default-ttl, max-ttl, ttl-jitter, ttl-required
@@ -54,6 +55,7 @@ class TtlRules {
     std::optional<uint64_t> max_ms = {};
     std::optional<unsigned> jitter_percent = {};
     std::optional<bool> required = {};
+    std::string task = {};  // the tag that makes the keys tasks (cache/keyspace/task_name.h); empty: none
   };
 
   // For keys that match no rule, and for the missing values of a rule.
@@ -88,10 +90,14 @@ class TtlRules {
   Expiry Obeying(std::string_view key, Expiry wanted, Now now) const;
   // The deadline for an edited key without a deadline; never refuses. Never if there is neither default nor maximum.
   Expiry ForLasting(std::string_view key, Now now) const noexcept;
+  // The tag that makes this key a task when it gets a deadline, or an empty text. A view until the next Adopt.
+  std::string_view TaskTagOf(std::string_view key) const noexcept;
   // The longest TTL that an access may give this key; UINT64_MAX: no limit.
   uint64_t LongestOf(std::string_view key) const noexcept;
 
  private:
+  // The first rule for this key, or null.
+  const Rule* RuleOf(std::string_view key) const noexcept;
   // Without the rules.
   uint64_t DefaultOf(std::string_view key) const noexcept;
   Terms TermsOf(std::string_view key) const noexcept;

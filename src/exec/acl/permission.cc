@@ -100,6 +100,13 @@ bool MayUseAnyKey(const User& user, const TableRow& row, std::span<const std::st
   });
 }
 
+bool MayAlsoWrite(const User& user, const TableRow& row, std::span<const std::string_view> call,
+                  std::string_view key) {
+  return std::any_of(user.selectors().begin(), user.selectors().end(), [&](const Selector& selector) {
+    return selector.MayUseKey(key, kWritesKey) && PermissionBy(selector, row, call).granted();
+  });
+}
+
 QuickRights QuickRightsOf(const User& user, const CommandTable& commands) {
   QuickRights quick;
   std::vector<QuickRights::Answer> answers;

@@ -28,6 +28,10 @@ Permission FindPermission(const User& user, const TableRow& row, std::span<const
 bool MayUseAnyKey(const User& user, const TableRow& row, std::span<const std::string_view> call,
                   uint16_t use);
 
+// True if one selector allows the call, and writes to `key` as well: for a key that no key spec names.
+bool MayAlsoWrite(const User& user, const TableRow& row, std::span<const std::string_view> call,
+                  std::string_view key);
+
 // Computes User::quick from the user's rules. Throws std::bad_alloc.
 QuickRights QuickRightsOf(const User& user, const CommandTable& commands);
 // The same test with few instructions. False: unknown, FindPermission must decide.

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "cache/entry/entry_extra.h"
+#include "cache/keyspace/task_name.h"
 #include "exec/arguments/word.h"
 #include "exec/call/args.h"
 
@@ -23,6 +24,18 @@ inline constexpr std::string_view kTooLongTag = "ERR a tag has at most 255 bytes
 inline bool AnyTooLong(std::span<const std::string_view> tags) noexcept {
   return std::any_of(tags.begin(), tags.end(),
                      [](std::string_view tag) { return tag.size() > kMostTagBytes; });
+}
+
+// Tags of this form belong to tasks.
+inline constexpr std::string_view kTagReserved = "ERR a tag must not begin with a zero byte and 'into'";
+inline bool AnyReserved(std::span<const std::string_view> tags) noexcept {
+  return std::any_of(tags.begin(), tags.end(), IsReservedTag);
+}
+// The error of tags that a client names; empty without an error.
+inline std::string_view ErrorOfTags(std::span<const std::string_view> tags) noexcept {
+  if (tags.size() > EntryExtra::kMostTags) return kTooManyTags;
+  if (AnyTooLong(tags)) return kTooLongTag;
+  return AnyReserved(tags) ? kTagReserved : std::string_view();
 }
 
 class TagWords {
@@ -42,7 +55,6 @@ class TagWords {
     return {};
   }
   bool given() const noexcept { return given_; }
-  bool TooMany() const noexcept { return names_.size() > EntryExtra::kMostTags; }
   std::span<const std::string_view> names() const noexcept { return names_; }
 
  private:
@@ -65,6 +77,8 @@ class TagWords {
       case WordOf("MAX"):
       case WordOf("STALE"):
       case WordOf("IFLEASE"):
+      case WordOf("INTO"):
+      case WordOf("MAXLEN"):
       case WordOf("TAGS"):
         return true;
       default:

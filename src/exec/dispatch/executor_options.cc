@@ -29,6 +29,7 @@ void Executor::FollowOptions() {
   FollowMissRing(server_);
   FollowTtlRules(server_);
   FollowNamespaces(server_);
+  FollowStreamLimits(server_);
   options.FollowFromNow([this](const Settings&) { gate_.Promise(); }, &Settings::maxmemory,
                         &Settings::maxkeys, &Settings::namespaces);
   options.Follow([this](const Settings&) { gate_.Rebase(); }, &Settings::maxmemory, &Settings::maxkeys);

@@ -215,6 +215,10 @@ void ExpirySection(InfoSink& sink, Server& server, Now now) {
   sink.Field("expire_lag_max_us", stats.lag_us.max());
   sink.Field("expire_backlog", server.databases.Backlog(now));
   sink.Field("stale_values", server.databases.stale_values());
+  sink.Field("tasks_waiting", server.databases.total_tasks());
+  sink.Field("tasks_late", server.databases.ready_tasks());
+  sink.Field("tasks_delivered", stats.tasks_delivered);
+  sink.Field("tasks_refused", stats.tasks_refused);
   sink.Field("expire_burst_max", stats.burst_max);
   sink.Field("wheel_wakeups", stats.wheel_wakeups);
   sink.Field("clock_steps", stats.clock_steps);

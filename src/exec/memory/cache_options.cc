@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cache/keyspace/databases.h"
+#include "cache/keyspace/task_name.h"
 #include "config/namespace_values.h"
 #include "config/sources/options.h"
 
@@ -44,6 +45,7 @@ TtlRules::Rule RuleFor(const config::TtlRule& said) {
       .pattern = said.pattern, .default_ms = MsOf(said.default_ttl), .max_ms = MsOf(said.max_ttl)};
   if (said.jitter_percent) rule.jitter_percent = static_cast<unsigned>(*said.jitter_percent);
   if (said.required) rule.required = true;
+  if (!said.stream.empty()) rule.task = TaskTagOf({.stream = said.stream});
   return rule;
 }
 
@@ -114,6 +116,15 @@ void FollowTtlRules(Server& server) {
   server.options.Prepare(config::Keeping(make, adopt), &Settings::ttl_rules, &Settings::default_ttl,
                          &Settings::max_ttl, &Settings::ttl_required, &Settings::ttl_jitter_percent,
                          &Settings::namespaces);
+}
+
+void FollowStreamLimits(Server& server) {
+  server.options.FollowFromNow(
+      [&server](const config::Settings& settings) {
+        server.databases.tasks().node_bytes = settings.stream_node_max_bytes;
+        server.databases.tasks().node_entries = static_cast<size_t>(settings.stream_node_max_entries);
+      },
+      &config::Settings::stream_node_max_bytes, &config::Settings::stream_node_max_entries);
 }
 
 void FollowNamespaces(Server& server) {

@@ -1,0 +1,265 @@
+// The part of Keyspace for tasks: keys that go into a stream at their deadline, each once (SET ... INTO).
+//
+//   wheel --due--> Expire --> Deliver --taken--> the key goes, as any expired key
+//                               |
+//                               '--not now--> ready: live, in no wheel, in its owner's list of ready tasks
+//                                               |
+//   DRAIN ------------------------------------->'--> DeliverReady, at once or a second later, and again
+//
+// The stream's new entry is "key", the key, "value", the value, "due", the deadline as Unix time in ms; without "value" if that
+// is no string. Its id is the deadline, or the next possible id. Delivery comes before the removal of the key: if memory runs
+// out, the task stays.
+//
+// A stream cannot take a task while its name belongs to a key of another type, its last id is the last possible one, memory is
+// short, or a snapshot is loaded (TaskParts::held): the stream may be still to come.
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <memory>
+#include <new>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/text/numbers.h"
+#include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/task_name.h"
+#include "cache/time/expiry_stats.h"
+#include "cache/time/lifetime.h"
+#include "cache/types/stream/stream_value.h"
+
+namespace mayfly {
+namespace {
+
+constexpr Event kXAdd{.name = "xadd", .by_client = false};
+constexpr Event kXAddAndTrim{.name = "xadd", .then = "xtrim", .by_client = false};
+
+// How long tasks that no stream takes wait for the next round, and how many may fail in a round: so tasks for a stream that
+// never will take them cost little, however many they are.
+constexpr uint64_t kRoundMs = 1000;
+constexpr size_t kFailuresPerRound = 10'000;
+
+// The fields and values of the entry for a task. Views into the task's entry and into itself.
+class TaskFields {
+ public:
+  TaskFields(const Entry& entry, int64_t due_unix_ms) {
+    Add("key", entry.key());
+    if (entry.encoding() != Encoding::kRich) Add("value", TextOf(entry));
+    Add("due", {due_, FormatInteger(due_unix_ms, due_)});
+  }
+  std::span<const std::string_view> pairs() const noexcept { return {texts_.data(), count_}; }
+  bool TooLong() const noexcept { return bytes_ >= Pack::kTooLong; }
+
+ private:
+  void Add(std::string_view name, std::string_view value) noexcept {
+    texts_[count_++] = name;
+    texts_[count_++] = value;
+    bytes_ += name.size() + value.size();
+  }
+  std::string_view TextOf(const Entry& entry) noexcept {
+    if (entry.encoding() != Encoding::kInteger) return entry.text();
+    return {number_, FormatInteger(entry.integer(), number_)};
+  }
+
+  std::array<std::string_view, 6> texts_;
+  size_t count_ = 0;
+  size_t bytes_ = 0;
+  char number_[kMaxIntegerText];
+  char due_[kMaxIntegerText];
+};
+
+}  // namespace
+
+// ---- delivery
+
+Keyspace::Delivery Keyspace::Deliver(const Entry& entry, Now now) {
+  if (parts_.tasks.held) return Delivery::kRefused;
+  const TaskTarget target = tags_.TargetOf(entry);
+  Delivery delivery = Delivery::kRefused;
+  try {
+    delivery = DeliverTo(KeyOf(target.stream), target.most, entry, now);
+  } catch (const std::bad_alloc&) {
+  }
+  if (delivery == Delivery::kTaken) ++parts_.expiry_stats.tasks_delivered;
+  if (delivery == Delivery::kRefused) ++parts_.expiry_stats.tasks_refused;
+  return delivery;
+}
+
+// A key that is absent and not yet freed is not removed here: it may be among the due ones that the wheel has just returned, and
+// a chain of tasks would have no end. The task is tried again as soon as the key is freed.
+Keyspace::Delivery Keyspace::DeliverTo(const Key& stream, uint64_t most, const Entry& entry, Now now) {
+  Entry* const home = LookUp(stream.text, stream.hash);
+  if (home != nullptr && Absent(*home, now)) return Delivery::kSoon;
+  const bool fits =
+      home == nullptr || (home->encoding() == Encoding::kRich && home->rich()->type == ValueType::kStream);
+  const int64_t due = std::max<int64_t>(UnixDeadlineMs(entry, now), 0);
+  const TaskFields fields(entry, due);
+  if (!fits || fields.TooLong()) return Delivery::kRefused;
+  const StreamLimits limits{.node_bytes = parts_.tasks.node_bytes, .node_entries = parts_.tasks.node_entries};
+  // A drained task may be due later: no id lies in the future.
+  StreamId id{std::min(static_cast<uint64_t>(due), Deadlines::WallMs(now)), 0};
+  if (home == nullptr) {
+    if (id == StreamId{}) id.Increment();
+    auto value = std::make_unique<StreamValue>();
+    value->Append(id, fields.pairs(), limits);
+    constexpr Expiry kUnruled{Expiry::Kind::kNever, 0, Expiry::Standing::kKept};
+    PutRich(stream, nullptr, std::move(value), kUnruled, now, kXAdd);
+    return Delivery::kTaken;
+  }
+  auto& value = static_cast<StreamValue&>(*home->rich());
+  const StreamId last = value.last_id();
+  if (last == StreamId::Max()) return Delivery::kRefused;
+  if (id <= last) id = last, id.Increment();
+  TellBefore(*home);
+  const uint64_t before = value.Bytes();
+  value.Append(id, fields.pairs(), limits);
+  const bool trims = most != 0 && value.length() > most;
+  const bool trimmed = trims && value.Trim({.whole_nodes = true, .length = most}) != 0;
+  CountEdit(*home, before, value.Bytes());
+  FinishEdit(stream, *home, false, now, trimmed ? kXAddAndTrim : kXAdd);
+  return Delivery::kTaken;
+}
+
+// ---- ready tasks
+
+void Keyspace::Delay(Entry& entry, Delivery why, Now now) noexcept {
+  if (why == Delivery::kSoon)
+    tasks_retry_ms_ = 0;
+  else if (ready_tasks() == 0)
+    tasks_retry_ms_ = now.mono_ms + kRoundMs;
+  MakeReady(entry, now);
+}
+
+void Keyspace::MakeReady(Entry& entry, Now now) noexcept {
+  assert(entry.task() && !entry.ready());
+  TellBefore(entry);
+  owners_.Remove(entry);
+  entry.extra()->ready = true;
+  owners_.Push(entry);
+  lifetimes_.deadlines().SetTimes(entry, entry.deadline(), OwnTimeOf(entry), now);
+  if (owners_.CountOf(kReady) == 1) parts_.rearm.Note(id_);
+}
+
+void Keyspace::MakeUnready(Entry& entry, Now now) noexcept {
+  assert(entry.ready());
+  owners_.Remove(entry);
+  entry.extra()->ready = false;
+  owners_.Push(entry);
+  lifetimes_.deadlines().SetTimes(entry, entry.deadline(), OwnTimeOf(entry), now);
+}
+
+uint64_t Keyspace::NextTaskMs(Now now) const noexcept {
+  if (parts_.tasks.held || owners_.CountOf(kReady) == 0) return UINT64_MAX;
+  return tasks_retry_ms_ - std::min(tasks_retry_ms_, now.mono_ms);
+}
+
+void Keyspace::RetryTasks() noexcept {
+  tasks_retry_ms_ = 0;
+  tasks_failed_ = 0;
+  parts_.rearm.Note(id_);
+}
+
+void Keyspace::SortReadyTasks(Now now) noexcept {
+  owners_.ForEach([&](const Quota& quota) {
+    if (quota.doomed || quota.CountOf(kReady) > kSortedTasks) return;
+    std::vector<Entry*> tasks;
+    try {
+      quota.ForColdest(kReady, kSortedTasks, [&](Entry& entry) { tasks.push_back(&entry); });
+    } catch (const std::bad_alloc&) {
+      return;
+    }
+    std::sort(tasks.begin(), tasks.end(),
+              [&](const Entry* a, const Entry* b) { return TtlMs(*a, now) < TtlMs(*b, now); });
+    for (Entry* const entry : tasks) {
+      TellBefore(*entry);
+      owners_.Remove(*entry);
+      owners_.Push(*entry);
+    }
+  });
+}
+
+bool Keyspace::DeliverReady(Now now, size_t* budget) {
+  if (NextTaskMs(now) != 0) return false;
+  bool more = false;
+  owners_.ForEach([&](const Quota& quota) {
+    if (!quota.doomed && !more) more = DeliverReadyOf(*owners_.Find(quota.owner()), now, budget);
+  });
+  if (more) return true;
+  tasks_retry_ms_ = now.mono_ms + kRoundMs;
+  tasks_failed_ = 0;
+  return false;
+}
+
+// Unlike Deliver's other callers, this one may free the stream's key before.
+bool Keyspace::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
+  for (size_t left = quota.CountOf(kReady); left != 0 && tasks_failed_ < kFailuresPerRound; --left) {
+    if (*budget == 0) return true;
+    --*budget;
+    Entry& entry = *quota.NextInTurn(kReady);
+    const Key key = KeyOf(entry.key());
+    if (Absent(entry, now)) {
+      RemoveAbsent(key, entry, now);
+      continue;
+    }
+    const Key stream = KeyOf(tags_.TargetOf(entry).stream);
+    Entry* const home = LookUp(stream.text, stream.hash);
+    if (home != nullptr && !home->task() && Absent(*home, now)) RemoveAbsent(stream, *home, now);
+    if (Deliver(entry, now) == Delivery::kTaken) {
+      CountExpired(entry, now);
+      Remove(key, entry, ChangeReason::kExpired);
+    } else {
+      ++tasks_failed_;
+    }
+  }
+  return false;
+}
+
+// ---- DRAIN
+
+size_t Keyspace::DrainTasks(std::string_view stream, size_t most, Now now, size_t budget) {
+  const size_t count = tags_.CountTasks(stream);
+  size_t drained = 0;
+  if (count > kSortedTasks && most >= count) {
+    tags_.Drain(stream);
+    drained = count;
+    parts_.rearm.Note(id_);
+  } else {
+    std::vector<Entry*> tasks;
+    tags_.ForEachTask(stream, [&](Entry& entry) {
+      if (!entry.ready() && !Absent(entry, now)) tasks.push_back(&entry);
+    });
+    drained = std::min(most, tasks.size());
+    const auto sooner = [&](const Entry* a, const Entry* b) { return TtlMs(*a, now) < TtlMs(*b, now); };
+    std::partial_sort(tasks.begin(), tasks.begin() + static_cast<ptrdiff_t>(drained), tasks.end(), sooner);
+    for (size_t i = 0; i < drained; ++i) MakeReady(*tasks[i], now);
+  }
+  if (drained == 0) return 0;
+  RetryTasks();
+  size_t to_mark = budget;
+  MakeDrainedReady(now, &to_mark);
+  DeliverReady(now, &budget);
+  return drained;
+}
+
+bool Keyspace::MakeDrainedReady(Now now, size_t* budget) {
+  if (!tags_.draining()) return false;
+  try {
+    for (; *budget != 0; --*budget) {
+      Entry* const entry = tags_.NextToDrain();
+      if (entry == nullptr) return false;
+      if (!entry->ready()) MakeReady(*entry, now);
+      tasks_retry_ms_ = 0;
+    }
+  } catch (const std::bad_alloc&) {
+  }
+  return true;
+}
+
+void Keyspace::FitTaskSlowly(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
+  if (expiry.kind == Expiry::Kind::kNever) return tags_.ForgetTask(tags);
+  if (!asked || tags.task() || tags.size() == EntryExtra::kMostTags) return;
+  const std::string_view task = parts_.ttl_rules.TaskTagOf(key);
+  if (!task.empty() && TaskTargetOf(task).stream != key) tags = tags_.Hold({&task, 1}, std::move(tags));
+}
+
+}  // namespace mayfly

@@ -1,0 +1,521 @@
+// Tasks: keys that go into a stream at their deadlines (SET ... INTO, EXPIRE ... INTO), TIMERS and DRAIN.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "commands/failing_allocation.h"
+#include "support/command_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+using Words = std::vector<std::string>;
+
+class TasksTest : public CommandTest {
+ public:
+  // The entries of a stream: each as "id field value field value ...".
+  std::vector<std::string> Entries(const std::string& stream) {
+    std::vector<std::string> lines;
+    for (const Reply& entry : Run({"XRANGE", stream, "-", "+"}).elements) {
+      std::string line = entry.elements[0].text;
+      for (const Reply& word : entry.elements[1].elements) line += " " + word.text;
+      lines.push_back(line);
+    }
+    return lines;
+  }
+  // What a task's entry looks like, with the id and the time of its deadline.
+  static std::string EntryOf(const std::string& key, const std::string& value, int64_t due) {
+    return std::to_string(due) + "-0 key " + key + " value " + value + " due " + std::to_string(due);
+  }
+  int64_t Info(const std::string& field) {
+    const std::string text = Run({"INFO", "expiry"}).text;
+    const size_t at = text.find(field + ":");
+    REQUIRE(at != std::string::npos);
+    return std::stoll(text.substr(at + field.size() + 1));
+  }
+  // The keys that TIMERS shows, on all pages.
+  Words Timers(const std::string& stream, Words more = {}) {
+    Words keys;
+    std::string cursor = "0";
+    do {
+      Words words = {"TIMERS", stream, "CURSOR", cursor};
+      words.insert(words.end(), more.begin(), more.end());
+      const Reply page = Run(words);
+      cursor = page.elements[0].text;
+      for (size_t i = 0; i < page.elements[1].elements.size(); i += 2)
+        keys.push_back(page.elements[1].elements[i].text);
+    } while (cursor != "0");
+    return keys;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TasksTest, "at its deadline a task goes into its stream, with key, value and time") {
+  CHECK(Run({"SET", "mail:7", "hello", "PX", "20", "INTO", "jobs"}) == Ok());
+  const int64_t due = WallMs() + 20;
+  AdvanceTime(19);
+  CHECK(Run({"GET", "mail:7"}) == Bulk("hello"));
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  AdvanceTime(1);
+  CHECK(Run({"GET", "mail:7"}) == Null());
+  CHECK(Entries("jobs") == Words{EntryOf("mail:7", "hello", due)});
+  CHECK(Info("tasks_delivered") == 1);
+  CHECK(Info("tasks_waiting") == 0);
+  CHECK(Info("tasks_late") == 0);
+}
+
+TEST_CASE_METHOD(TasksTest, "a task that a command finds due goes into its stream in that turn, once") {
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  const int64_t due = WallMs() + 20;
+  LetTimePass(35);
+  CHECK(Run({"GET", "k"}) == Null());
+  CHECK(Entries("jobs") == Words{EntryOf("k", "v", due)});
+  TurnWheels();
+  CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksTest,
+                 "the entries of tasks come in the order of the deadlines, whatever the order of the keys") {
+  const int64_t now = WallMs();
+  for (const int ms : {70, 20, 5'000, 21, 900}) {
+    const std::string text = std::to_string(ms);
+    Run({"SET", "t" + text, text, "PX", text, "INTO", "jobs"});
+  }
+  AdvanceTime(10'000);
+  Words expected;
+  for (const int ms : {20, 21, 70, 900, 5'000})
+    expected.push_back(EntryOf("t" + std::to_string(ms), std::to_string(ms), now + ms));
+  CHECK(Entries("jobs") == expected);
+}
+
+TEST_CASE_METHOD(TasksTest, "tasks of one millisecond get ids in a row") {
+  Run({"SET", "a", "1", "PX", "20", "INTO", "jobs"});
+  Run({"SET", "b", "2", "PX", "20", "INTO", "jobs"});
+  const std::string due = UnixMs(20);
+  AdvanceTime(20);
+  const Reply entries = Run({"XRANGE", "jobs", due + "-0", due + "-1"});
+  CHECK(entries.elements.size() == 2);
+}
+
+TEST_CASE_METHOD(TasksTest, "a stream that is ahead gives the next possible id") {
+  Run({"XADD", "jobs", UnixMs(60'000) + "-5", "f", "v"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  const std::string ahead = UnixMs(60'000);
+  AdvanceTime(20);
+  CHECK(Run({"XREVRANGE", "jobs", "+", "-", "COUNT", "1"}).elements[0].elements[0] == Bulk(ahead + "-6"));
+}
+
+TEST_CASE_METHOD(TasksTest, "MAXLEN keeps the stream short, by whole nodes") {
+  SetOption("stream-node-max-entries", "10");
+  for (int i = 0; i < 100; ++i)
+    Run({"SET", "k" + std::to_string(i), "v", "PX", "20", "INTO", "jobs", "MAXLEN", "30"});
+  AdvanceTime(20);
+  const int64_t length = Run({"XLEN", "jobs"}).integer;
+  CHECK(length >= 30);
+  CHECK(length < 40);
+}
+
+TEST_CASE_METHOD(TasksTest, "a value keeps its bytes on the way: numbers, long texts and bytes of any kind") {
+  const std::string big(100'000, 'x');
+  const std::string bytes("a\0b\r\n\xff", 6);
+  for (const std::string& value : {std::string("-123456789"), big, bytes, std::string()}) {
+    Run({"SET", "k", value, "PX", "20", "INTO", "jobs"});
+    AdvanceTime(20);
+    const Reply entry = Run({"XREVRANGE", "jobs", "+", "-", "COUNT", "1"}).elements[0].elements[1];
+    CHECK(entry.elements[3] == Bulk(value));
+  }
+}
+
+TEST_CASE_METHOD(TasksTest, "EXPIRE makes a key of any type a task; only a string brings its value") {
+  Run({"HSET", "cart", "a", "1"});
+  Run({"SET", "text", "v"});
+  CHECK(Run({"PEXPIRE", "cart", "20", "INTO", "jobs"}) == Integer(1));
+  CHECK(Run({"PEXPIRE", "text", "30", "INTO", "jobs"}) == Integer(1));
+  const int64_t now = WallMs();
+  AdvanceTime(30);
+  const std::string due = std::to_string(now + 20);
+  CHECK(Entries("jobs") == Words{due + "-0 key cart due " + due, EntryOf("text", "v", now + 30)});
+  CHECK(Run({"EXISTS", "cart", "text"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(TasksTest, "EXPIRE, PEXPIREAT and GETEX move a task; SET with KEEPTTL changes its value") {
+  Run({"SET", "k", "old", "PX", "20", "INTO", "jobs"});
+  CHECK(Run({"PEXPIRE", "k", "100"}) == Integer(1));
+  AdvanceTime(50);
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  Run({"SET", "k", "new", "KEEPTTL"});
+  CHECK(Run({"GETEX", "k", "PX", "70"}) == Bulk("new"));
+  const int64_t due = WallMs() + 80;
+  Run({"PEXPIREAT", "k", std::to_string(due)});
+  AdvanceTime(79);
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  AdvanceTime(1);
+  CHECK(Entries("jobs") == Words{EntryOf("k", "new", due)});
+}
+
+TEST_CASE_METHOD(TasksTest, "INCR and APPEND leave a task what it is") {
+  Run({"SET", "k", "1", "PX", "20", "INTO", "jobs"});
+  const int64_t due = WallMs() + 20;
+  Run({"INCR", "k"});
+  Run({"APPEND", "k", "x"});
+  Run({"SETRANGE", "k", "2", "yz"});
+  AdvanceTime(20);
+  CHECK(Entries("jobs") == Words{EntryOf("k", "2xyz", due)});
+}
+
+TEST_CASE_METHOD(TasksTest, "a deadline in the past lets a task go at once") {
+  Run({"SET", "a", "1", "PX", "50000", "INTO", "jobs"});
+  CHECK(Run({"PEXPIRE", "a", "-5"}) == Integer(1));
+  TurnWheels();
+  CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+  Run({"SET", "b", "2"});
+  CHECK(Run({"EXPIREAT", "b", "1", "INTO", "jobs"}) == Integer(1));
+  TurnWheels();
+  CHECK(Run({"XLEN", "jobs"}) == Integer(2));
+  CHECK(Run({"DBSIZE"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksTest, "DEL, PERSIST, a plain SET and FLUSHDB end a task") {
+  for (const Words& end : {Words{"DEL", "k"}, Words{"PERSIST", "k"}, Words{"SET", "k", "v"}, Words{"FLUSHDB"},
+                           Words{"SET", "k", "v", "PX", "20"}, Words{"GETEX", "k", "PERSIST"},
+                           Words{"GETDEL", "k"}, Words{"SETEX", "k", "1", "v"}}) {
+    INFO(end[0]);
+    Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+    Run(end);
+    CHECK(Info("tasks_waiting") == 0);
+    AdvanceTime(2'000);
+    CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  }
+}
+
+TEST_CASE_METHOD(TasksTest, "RENAME and COPY take the stream along") {
+  Run({"SET", "a", "v", "PX", "20", "INTO", "jobs"});
+  Run({"COPY", "a", "b"});
+  Run({"RENAME", "a", "c"});
+  const int64_t due = WallMs() + 20;
+  AdvanceTime(20);
+  Words keys;
+  for (const Reply& entry : Run({"XRANGE", "jobs", "-", "+"}).elements) {
+    keys.push_back(entry.elements[1].elements[1].text);
+    CHECK(entry.elements[1].elements[5] == Bulk(std::to_string(due)));
+  }
+  std::sort(keys.begin(), keys.end());
+  CHECK(keys == Words{"b", "c"});
+}
+
+TEST_CASE_METHOD(TasksTest, "a task names another stream by another INTO") {
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  Run({"PEXPIRE", "k", "30", "INTO", "others"});
+  const int64_t due = WallMs() + 30;
+  AdvanceTime(30);
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  CHECK(Entries("others") == Words{EntryOf("k", "v", due)});
+}
+
+TEST_CASE_METHOD(TasksTest, "a task's tags go with it, and nobody sees or names the task's own") {
+  Run({"SET", "k", "v", "PX", "20", "TAGS", "2", "red", "blue", "INTO", "jobs"});
+  CHECK(Run({"TAGS", "k"}).elements.size() == 2);
+  const std::string hidden("\0into\0\0\0\0\0\0\0\0jobs", 17);
+  for (const Words& words : {Words{"INVALIDATE", hidden}, Words{"TAGINFO", hidden}, Words{"TAG", "k", hidden},
+                             Words{"SET", "k", "v", "TAGS", "1", hidden}})
+    CHECK(Run(words) == Error("ERR a tag must not begin with a zero byte and 'into'"));
+  CHECK(Run({"INVALIDATE", "red"}) == Integer(1));
+  AdvanceTime(20);
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(TasksTest, "the words are checked, and an error changes nothing") {
+  Run({"SET", "k", "old"});
+  const auto error = [&](const Words& words) { return Run(words).text; };
+  CHECK(error({"SET", "k", "v", "INTO", "jobs"}) == "ERR INTO needs a TTL: EX, PX, EXAT or PXAT");
+  CHECK(error({"SET", "k", "v", "EX", "9", "INTO"}) ==
+        "ERR INTO is followed by the name of a stream, as in EX 60 INTO jobs");
+  CHECK(error({"SET", "k", "v", "EX", "9", "INTO", "a", "INTO", "b"}) == "ERR INTO is given twice");
+  CHECK(error({"SET", "k", "v", "EX", "9", "INTO", "k"}) == "ERR a key cannot go INTO itself: name a stream");
+  CHECK(error({"SET", "k", "v", "EX", "9", "INTO", "jobs", "MAXLEN", "0"}) ==
+        "ERR MAXLEN is followed by the number of entries to keep, 1 at least");
+  CHECK(error({"SET", "k", "v", "EX", "9", "STALE", "5", "INTO", "jobs"}) ==
+        "ERR a value that goes INTO a stream has no STALE window");
+  CHECK(error({"EXPIRE", "k", "9", "INTO"}) ==
+        "ERR INTO is followed by the name of a stream, as in EX 60 INTO jobs");
+  CHECK(Run({"GET", "k"}) == Bulk("old"));
+  CHECK(Run({"TTL", "k"}) == Integer(-1));
+}
+
+TEST_CASE_METHOD(TasksTest,
+                 "a task waits for a stream whose name has another type, and is then delivered once") {
+  Run({"SET", "jobs", "no stream"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  const int64_t due = WallMs() + 20;
+  AdvanceTime(20);
+  CHECK(Info("tasks_late") == 1);
+  CHECK(Info("tasks_refused") >= 1);
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  AdvanceTime(5'000);
+  CHECK(Run({"PTTL", "k"}) == Integer(-5'000));
+  CHECK(Info("tasks_late") == 1);
+  Run({"DEL", "jobs"});
+  AdvanceTime(1'000);
+  CHECK(Info("tasks_late") == 0);
+  CHECK(Entries("jobs") == Words{EntryOf("k", "v", due)});
+  CHECK(Run({"EXISTS", "k"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(TasksTest,
+                 "a task that waits for its stream may still be moved, overwritten, renamed and deleted") {
+  Run({"SET", "jobs", "no stream"});
+  for (const std::string key : {"moved", "set", "renamed", "deleted", "edited"})
+    Run({"SET", key, "v", "PX", "20", "INTO", "jobs"});
+  AdvanceTime(20);
+  CHECK(Info("tasks_late") == 5);
+  Run({"PEXPIRE", "moved", "50"});
+  Run({"SET", "set", "plain"});
+  Run({"RENAME", "renamed", "other"});
+  Run({"DEL", "deleted"});
+  Run({"APPEND", "edited", "w"});
+  TurnWheels();
+  CHECK(Info("tasks_late") == 2);
+  Run({"DEL", "jobs"});
+  AdvanceTime(1'000);
+  Words keys;
+  for (const Reply& entry : Run({"XRANGE", "jobs", "-", "+"}).elements)
+    keys.push_back(entry.elements[1].elements[1].text + "=" + entry.elements[1].elements[3].text);
+  std::sort(keys.begin(), keys.end());
+  CHECK(keys == Words{"edited=vw", "moved=v", "other=v"});
+  CHECK(Run({"GET", "set"}) == Bulk("plain"));
+}
+
+TEST_CASE_METHOD(TasksTest, "without memory a task stays due, and goes as soon as there is some, once") {
+  int failures = 0;
+  for (size_t nth = 1; nth < 30; ++nth) {
+    Run({"DEL", "jobs"});
+    Run({"SET", "k", std::string(10'000, 'v'), "PX", "20", "INTO", "jobs"});
+    {
+      const FailingAllocation none(nth);
+      AdvanceTime(20);
+    }
+    if (Info("tasks_late") == 1) {
+      ++failures;
+      CHECK(Run({"STRLEN", "k"}) == Integer(10'000));
+      AdvanceTime(1'000);
+    }
+    CHECK(Info("tasks_late") == 0);
+    CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+    CHECK(Run({"EXISTS", "k"}) == Integer(0));
+  }
+  CHECK(failures > 2);
+}
+
+TEST_CASE_METHOD(TasksTest, "a stream that expires in the same moment is made anew at once") {
+  Run({"XADD", "jobs", "*", "f", "v"});
+  Run({"PEXPIRE", "jobs", "20"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  const int64_t due = WallMs() + 20;
+  AdvanceTime(20);
+  CHECK(Entries("jobs") == Words{EntryOf("k", "v", due)});
+  CHECK(Run({"TTL", "jobs"}) == Integer(-1));
+}
+
+TEST_CASE_METHOD(TasksTest, "a chain of tasks, each into the next one's key, ends") {
+  for (int i = 0; i < 2'000; ++i) {
+    Run({"SET", "t" + std::to_string(i), "v", "PX", "20", "INTO", "t" + std::to_string(i + 1)});
+  }
+  AdvanceTime(20);
+  AdvanceTime(60'000);
+  CHECK(Run({"XLEN", "t2000"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksTest, "a consumer group gives each task to one reader, also to one that waits") {
+  Run({"XGROUP", "CREATE", "jobs", "workers", "$", "MKSTREAM"});
+  TestClient& worker = Connect();
+  CHECK(worker.Run({"XREADGROUP", "GROUP", "workers", "w1", "BLOCK", "0", "COUNT", "1", "STREAMS", "jobs",
+                    ">"}) == NoReply());
+  Run({"SET", "a", "1", "PX", "20", "INTO", "jobs"});
+  Run({"SET", "b", "2", "PX", "30", "INTO", "jobs"});
+  AdvanceTime(20);
+  CHECK(worker.Received().size() == 1);
+  AdvanceTime(10);
+  const Reply second =
+      Connect().Run({"XREADGROUP", "GROUP", "workers", "w2", "COUNT", "10", "STREAMS", "jobs", ">"});
+  CHECK(second.elements[0].elements[1].elements.size() == 1);
+}
+
+TEST_CASE_METHOD(TasksTest, "no policy evicts a task: writes are refused when nothing else is left") {
+  for (const char* policy :
+       {"allkeys-lru", "volatile-lru", "allkeys-lfu", "volatile-lfu", "allkeys-random", "volatile-random",
+        "volatile-ttl", "allkeys-sieve", "allkeys-s3fifo", "volatile-s3fifo"}) {
+    INFO(policy);
+    SetOption("maxmemory-policy", policy);
+    for (int i = 0; i < 300; ++i)
+      Run({"SET", "task:" + std::to_string(i), std::string(100, 'v'), "PX", "50000", "INTO", "jobs"});
+    const std::string used = std::to_string(server().memory.All());
+    SetOption("maxmemory", used);
+    bool refused = false;
+    for (int i = 0; i < 3'000 && !refused; ++i) {
+      const Reply reply =
+          Run({"SET", "more:" + std::to_string(i), std::string(100, 'v'), "PX", "60000", "INTO", "jobs"});
+      refused = reply.kind == Reply::Kind::kError;
+    }
+    CHECK(refused);
+    for (int i = 0; i < 300; ++i) CHECK(Run({"EXISTS", "task:" + std::to_string(i)}) == Integer(1));
+    SetOption("maxmemory", "0");
+    Run({"FLUSHALL", "SYNC"});
+    TurnWheels();
+  }
+}
+
+TEST_CASE_METHOD(TasksTest, "other keys are evicted beside tasks as ever") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  for (int i = 0; i < 300; ++i)
+    Run({"SET", "task:" + std::to_string(i), std::string(100, 'v'), "PX", "50000", "INTO", "jobs"});
+  SetOption("maxkeys", "400");
+  for (int i = 0; i < 1'000; ++i) CHECK(Run({"SET", "page:" + std::to_string(i), "v"}) == Ok());
+  CHECK(Run({"DBSIZE"}) == Integer(400));
+  CHECK(Info("tasks_waiting") == 300);
+}
+
+TEST_CASE_METHOD(TasksTest, "TIMERS shows what is to come, the nearest first, a page at a time") {
+  for (int i = 0; i < 25; ++i) {
+    const std::string n = std::to_string(i);
+    Run({"SET", "t" + n, "v", "PX", std::to_string(1'000 - i * 10), "INTO", "jobs"});
+  }
+  Run({"SET", "other", "v", "PX", "5", "INTO", "others"});
+  Run({"SET", "plain", "v", "PX", "5"});
+  CHECK(Run({"TIMERS", "jobs", "COUNT", "2"}).elements[1] ==
+        Array({Bulk("t24"), Integer(760), Bulk("t23"), Integer(770)}));
+  const Words keys = Timers("jobs", {"COUNT", "4"});
+  REQUIRE(keys.size() == 25);
+  CHECK(keys.front() == "t24");
+  CHECK(keys.back() == "t0");
+  CHECK(Timers("jobs", {"MATCH", "t1?"}).size() == 10);
+  CHECK(Run({"TIMERS", "nothing"}) == Array({Bulk("0"), Array({})}));
+  CHECK(Run({"TIMERS", "jobs", "COUNT", "0"}) == Error("ERR count should be greater than 0"));
+  CHECK(Run({"TIMERS", "jobs", "CURSOR", "x"}) == Error("ERR invalid cursor"));
+}
+
+TEST_CASE_METHOD(TasksTest, "TIMERS shows tasks of one deadline on one page, and of every MAXLEN") {
+  for (int i = 0; i < 30; ++i)
+    Run({"SET", "t" + std::to_string(i), "v", "PX", "50", "INTO", "jobs", "MAXLEN",
+         std::to_string(1 + i % 3)});
+  CHECK(Timers("jobs", {"COUNT", "1"}).size() == 30);
+}
+
+TEST_CASE_METHOD(TasksTest, "TIMERS finds every one of very many tasks") {
+  constexpr int kTasks = 12'000;
+  for (int i = 0; i < kTasks; ++i)
+    Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(1'000 + i * 7), "INTO", "jobs"});
+  for (int i = 0; i < 1'000; ++i) Run({"SET", "p" + std::to_string(i), "v", "PX", "5000"});
+  Words keys = Timers("jobs", {"COUNT", "500"});
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  CHECK(keys.size() == kTasks);
+}
+
+TEST_CASE_METHOD(TasksTest, "DRAIN lets the tasks of a stream go now, in the order of their deadlines") {
+  for (const int s : {30, 10, 20}) {
+    const std::string text = std::to_string(s);
+    Run({"SET", "t" + text, text, "EX", text, "INTO", "jobs"});
+  }
+  Run({"SET", "other", "v", "EX", "10", "INTO", "others"});
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "1"}) == Integer(1));
+  CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(2));
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(0));
+  const std::string now = UnixMs(0);
+  Words keys;
+  for (const Reply& entry : Run({"XRANGE", "jobs", now, "+"}).elements) {
+    const std::string& key = entry.elements[1].elements[1].text;
+    keys.push_back(key);
+    CHECK(entry.elements[1].elements[5] == Bulk(UnixMs(1'000 * std::stoi(key.substr(1)))));
+  }
+  CHECK(keys == Words{"t10", "t20", "t30"});
+  CHECK(Run({"EXISTS", "other"}) == Integer(1));
+  CHECK(Run({"EXISTS", "t10", "t20", "t30"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(TasksTest, "DRAIN of very many tasks goes on in slices, and leaves later ones alone") {
+  constexpr int kTasks = 15'000;
+  for (int i = 0; i < kTasks; ++i)
+    Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(100'000 + i), "INTO", "jobs"});
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(kTasks));
+  const int64_t at_once = Run({"XLEN", "jobs"}).integer;
+  CHECK(at_once > 0);
+  CHECK(at_once < kTasks);
+  Run({"SET", "later", "v", "EX", "100", "INTO", "jobs"});
+  Run({"DEL", "t1", "t2", "t3"});
+  const int64_t deleted = kTasks - Run({"XLEN", "jobs"}).integer;
+  TurnWheels();
+  CHECK(Run({"XLEN", "jobs"}).integer <= kTasks);
+  CHECK(Run({"XLEN", "jobs"}).integer >= kTasks - 3);
+  CHECK(deleted > 0);
+  CHECK(Timers("jobs") == Words{"later"});
+  CHECK(Info("tasks_waiting") == 1);
+}
+
+TEST_CASE_METHOD(TasksTest, "DRAIN with COUNT takes the nearest of very many tasks") {
+  constexpr int kTasks = 11'000;
+  for (int i = 0; i < kTasks; ++i)
+    Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(500'000 - i), "INTO", "jobs"});
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "3"}) == Integer(3));
+  Words keys;
+  for (const Reply& entry : Run({"XRANGE", "jobs", "-", "+"}).elements)
+    keys.push_back(entry.elements[1].elements[1].text);
+  CHECK(keys == Words{"t10999", "t10998", "t10997"});
+}
+
+TEST_CASE_METHOD(TasksTest, "a rule gives tasks to clients that only know SET EX") {
+  SetOption("ttl-rule", "task:* into jobs");
+  Run({"SET", "task:1", "a", "PX", "20"});
+  Run({"PSETEX", "task:2", "20", "b"});
+  Run({"SET", "task:3", "c"});
+  Run({"PEXPIRE", "task:3", "20"});
+  Run({"HSET", "task:4", "f", "v"});
+  Run({"PEXPIRE", "task:4", "20"});
+  Run({"MSETEX", "2", "task:5", "e", "task:6", "f", "PX", "20"});
+  Run({"SET", "task:7", "lasts"});
+  Run({"SET", "other", "v", "PX", "20"});
+  CHECK(Run({"CONFIG", "GET", "ttl-rule"}).elements[1] == Bulk("task:* into jobs"));
+  AdvanceTime(20);
+  CHECK(Run({"XLEN", "jobs"}) == Integer(6));
+  CHECK(Run({"EXISTS", "task:7"}) == Integer(1));
+  CHECK(Run({"CONFIG", "SET", "ttl-rule", "task:* into"}).kind == Reply::Kind::kError);
+}
+
+TEST_CASE_METHOD(TasksTest, "in transactions and scripts INTO does what it does elsewhere") {
+  Run({"MULTI"});
+  Run({"SET", "a", "1", "PX", "20", "INTO", "jobs"});
+  Run({"PEXPIRE", "a", "40"});
+  Run({"EXEC"});
+  Run({"EVAL", "return redis.call('SET', KEYS[1], '2', 'PX', 30, 'INTO', KEYS[2])", "2", "b", "jobs"});
+  AdvanceTime(40);
+  CHECK(Run({"XLEN", "jobs"}) == Integer(2));
+}
+
+TEST_CASE_METHOD(TasksTest, "INTO needs the right to write to the stream") {
+  Run({"ACL", "SETUSER", "app", "on", "nopass", "+@all", "~task:*"});
+  Run({"ACL", "SETUSER", "both", "on", "nopass", "+@all", "~task:*", "%W~jobs"});
+  TestClient& app = Connect();
+  app.Run({"AUTH", "app", "x"});
+  const std::string denied =
+      "NOPERM this user has no permissions to access one of the keys used as arguments";
+  CHECK(app.Run({"SET", "task:1", "v", "EX", "9", "INTO", "jobs"}) == Error(denied));
+  CHECK(app.Run({"SET", "task:1", "v"}) == Ok());
+  CHECK(app.Run({"EXPIRE", "task:1", "9", "INTO", "jobs"}) == Error(denied));
+  CHECK(app.Run({"TIMERS", "jobs"}) == Error(denied));
+  CHECK(app.Run({"DRAIN", "jobs"}) == Error(denied));
+  CHECK(Run({"ACL", "LOG"}).elements[0].elements[7] == Bulk("jobs"));
+  TestClient& both = Connect();
+  both.Run({"AUTH", "both", "x"});
+  CHECK(both.Run({"SET", "task:1", "v", "EX", "9", "INTO", "jobs"}) == Ok());
+  CHECK(both.Run({"EXPIRE", "task:1", "9", "INTO", "jobs"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksTest, "a delivery is an event of the stream, and the end of the key one of the key") {
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  TakeChanges();
+  AdvanceTime(20);
+  CHECK(TakeChanges() == Words{"new jobs", "xadd jobs", "expired k"});
+}
+
+}  // namespace mayfly::testing
