@@ -146,8 +146,7 @@ void SnapshotWalk::Visit(const Part& part, const Entry& entry) noexcept {
   if (visitor_ == nullptr) return;
   if (part.keyspace->tags().DoomedBefore(entry, dooms_ + 1) || part.keyspace->owners().GoneBeforeMarks(entry))
     return;
-  // A task is not gone before its stream has it.
-  if (HasExpired(entry, start_) && !entry.task()) {
+  if (HasExpired(entry, start_)) {
     const bool stale =
         entry.stale_ms() != 0 && entry.deadline().Reached(start_) && !EndOfWindow(entry).Reached(start_);
     if (stale) visitor_->VisitStale(part.index, *part.keyspace, entry, entry.deadline());

@@ -15,6 +15,7 @@
 #include <string_view>
 
 #include "cache/keyspace/keyspace.h"
+#include "cache/time/lifetime.h"
 
 namespace mayfly {
 
@@ -42,7 +43,7 @@ class TtlHistogram {
 
   // REQUIRES: the entry has not expired.
   void Count(const Entry& entry, Now now) noexcept {
-    Sum& sum = entry.expires() ? in_[RangeOf(static_cast<uint64_t>(TtlMs(entry, now)))] : lasting_;
+    Sum& sum = entry.expires() ? in_[RangeOf(static_cast<uint64_t>(ShownTtlMs(entry, now)))] : lasting_;
     ++sum.keys;
     sum.bytes += EntryMemory::Of(entry);
   }

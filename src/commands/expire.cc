@@ -104,7 +104,7 @@ void ReplyTime(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   const Entry* entry = ctx.Look(ctx.KeyAt(args, 1));
   if (entry == nullptr) return ctx.reply.Integer(kNoKey);
   if (!entry->expires()) return ctx.reply.Integer(kNoExpiry);
-  const int64_t ms = base == TimeBase::kNow ? TtlMs(*entry, ctx.now) : UnixDeadlineMs(*entry, ctx.now);
+  const int64_t ms = base == TimeBase::kNow ? ShownTtlMs(*entry, ctx.now) : UnixDeadlineMs(*entry, ctx.now);
   if (unit == TimeUnit::kMilliseconds) return ctx.reply.Integer(ms);
   ctx.reply.Integer(ms / 1000 + (ms % 1000 >= 500 ? 1 : 0));
 }

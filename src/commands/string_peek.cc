@@ -23,7 +23,7 @@ void ReplyWithTtl(Context& ctx, const Entry* entry) {
     return ctx.reply.Integer(kNoKey);
   }
   ReplyString(ctx, *entry);
-  ctx.reply.Integer(entry->expires() ? TtlMs(*entry, ctx.now) : kNoExpiry);
+  ctx.reply.Integer(entry->expires() ? ShownTtlMs(*entry, ctx.now) : kNoExpiry);
 }
 
 void GetTtl(Context& ctx, Args& args) {

@@ -77,7 +77,7 @@ void ReplyTake(Context& ctx, std::string_view status, const Entry* entry, const 
   lease != nullptr ? ctx.reply.Bulk(LeaseTokenText(lease->token)) : ctx.reply.Null();
   if (stale == IsStale::kYes && entry != nullptr) ++ctx.server.stats.stale_served;
   if (entry == nullptr || stale == IsStale::kYes) return ctx.reply.Integer(kNoKey);
-  ctx.reply.Integer(entry->expires() ? TtlMs(*entry, ctx.now) : kNoExpiry);
+  ctx.reply.Integer(entry->expires() ? ShownTtlMs(*entry, ctx.now) : kNoExpiry);
 }
 
 void GiveLease(Context& ctx, const Key& key, const Entry* entry, IsStale stale, const TakeOptions& options) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "commands/failing_allocation.h"
+#include "support/cluster_test.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {
@@ -65,10 +66,16 @@ TEST_CASE_METHOD(TasksTest, "at its deadline a task goes into its stream, with k
   CHECK(Info("tasks_late") == 0);
 }
 
-TEST_CASE_METHOD(TasksTest, "a task that a command finds due goes into its stream in that turn, once") {
+TEST_CASE_METHOD(TasksTest,
+                 "until the wheel has come to a due task, it is a key; then it is in its stream, once") {
   Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
   const int64_t due = WallMs() + 20;
   LetTimePass(35);
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Run({"PTTL", "k"}) == Integer(0));
+  CHECK(Run({"TIMERS", "jobs"}).elements[1] == Array({Bulk("k"), Integer(-15)}));
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  TurnWheels();
   CHECK(Run({"GET", "k"}) == Null());
   CHECK(Entries("jobs") == Words{EntryOf("k", "v", due)});
   TurnWheels();
@@ -253,7 +260,7 @@ TEST_CASE_METHOD(TasksTest,
   CHECK(Info("tasks_refused") >= 1);
   CHECK(Run({"GET", "k"}) == Bulk("v"));
   AdvanceTime(5'000);
-  CHECK(Run({"PTTL", "k"}) == Integer(-5'000));
+  CHECK(Run({"PTTL", "k"}) == Integer(0));
   CHECK(Info("tasks_late") == 1);
   Run({"DEL", "jobs"});
   AdvanceTime(1'000);
@@ -516,6 +523,21 @@ TEST_CASE_METHOD(TasksTest, "a delivery is an event of the stream, and the end o
   TakeChanges();
   AdvanceTime(20);
   CHECK(TakeChanges() == Words{"new jobs", "xadd jobs", "expired k"});
+}
+
+TEST_CASE_METHOD(ClusterTest, "in a cluster a task's stream has the slot of its key") {
+  const Reply crossed = Error("CROSSSLOT Keys in request don't hash to the same slot");
+  CHECK(Run({"SET", "b", "v", "PX", "20", "INTO", "hello"}) == crossed);
+  Run({"SET", "b", "v"});
+  CHECK(Run({"PEXPIRE", "b", "20", "INTO", "hello"}) == crossed);
+  CHECK(Run({"SET", "b", "v", "PX", "20", "INTO", "{b}:jobs"}) == Ok());
+  SetOption("ttl-rule", "* into {bar}:jobs");
+  Run({"SET", "bar", "v", "PX", "20"});
+  Run({"SET", "hello", "v", "PX", "20"});
+  AdvanceTime(20);
+  CHECK(Run({"XLEN", "{b}:jobs"}) == Integer(1));
+  CHECK(Run({"XLEN", "{bar}:jobs"}) == Integer(1));
+  CHECK(Run({"EXISTS", "hello"}) == Integer(0));
 }
 
 }  // namespace mayfly::testing

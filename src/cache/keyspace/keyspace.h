@@ -365,11 +365,10 @@ class Keyspace {
 
   // ---- remove
   //
-  // Removes an absent entry that a lookup has met. Returns null, or the entry of a task that could not be delivered: it is
-  // live again. REQUIRES: Absent(entry, now).
-  Entry* RemoveAbsent(Key key, Entry& entry, Now now);
-  // As RemoveAbsent. REQUIRES: HasExpired(entry, now).
-  Entry* Expire(const Key& key, Entry& entry, Now now);
+  // Removes an absent entry that a lookup has met. REQUIRES: Absent(entry, now).
+  void RemoveAbsent(Key key, Entry& entry, Now now);
+  // REQUIRES: HasExpired(entry, now).
+  void Expire(const Key& key, Entry& entry, Now now);
   // Removes an expired key with a window, and keeps its value as stale until the end of the window.
   void Retire(const Key& key, Entry& entry, Now now);
   // Counts the end of a key at its deadline.
@@ -398,8 +397,8 @@ class Keyspace {
   uint64_t NextTaskMs(Now now) const noexcept;
   // Makes entries of drained tags ready, likewise.
   bool MakeDrainedReady(Now now, size_t* budget);
-  // The task could not be delivered at its deadline.
-  void Delay(Entry& entry, Delivery why, Now now) noexcept;
+  // The deadline of a task has come: delivers the task, or makes it ready.
+  void DeliverDue(const Key& key, Entry& entry, Now now);
   // The task's time has come: it is in no wheel, and among the ready ones.
   void MakeReady(Entry& entry, Now now) noexcept;
   // A ready task gets another deadline, or is no task any more: back to the others.

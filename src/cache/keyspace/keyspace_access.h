@@ -17,7 +17,8 @@ namespace mayfly {
   Entry* entry =
       alive && SameBytes(At(key.guess)->key(), key.text) ? At(key.guess) : LookUp(key.text, key.hash);
   if (entry != nullptr && Absent(*entry, now)) [[unlikely]] {
-    return RemoveAbsent(key, *entry, now);
+    RemoveAbsent(key, *entry, now);
+    return nullptr;
   }
   return entry;
 }

@@ -23,33 +23,24 @@ const Event& MembersExpired(const RichValue& value) noexcept {
 }  // namespace
 
 // Absent entries, met by a lookup or returned by the wheel, end here for one of three reasons.
-Entry* Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
-  if (owners_.Doomed(entry)) return RemoveDoomed(key, entry), nullptr;
-  if (!Invalidated(entry)) return Expire(key, entry, now);
-  RemoveInvalidated(entry);
-  return nullptr;
+void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
+  if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
+  Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
 }
 
 // ---- expiry
 
-Entry* Keyspace::Expire(const Key& key, Entry& entry, Now now) {
+void Keyspace::Expire(const Key& key, Entry& entry, Now now) {
   if (entry.deadline().Reached(now)) {
-    if (entry.task()) [[unlikely]] {
-      const Delivery delivery = Deliver(entry, now);
-      if (delivery != Delivery::kTaken) return Delay(entry, delivery, now), &entry;
-    }
     CountExpired(entry, now);
-    if (entry.stale_ms() != 0 && !entry.task()) [[unlikely]]
-      Retire(key, entry, now);
-    else
-      Remove(key, entry, ChangeReason::kExpired);
-    return nullptr;
+    if (entry.stale_ms() != 0) [[unlikely]]
+      return Retire(key, entry, now);
+    return Remove(key, entry, ChangeReason::kExpired);
   }
   // The value is freed as a whole, and a large value in slices.
   TellBefore(entry);
   lifetimes_.CountExpiredMembers(entry.rich()->Size(), entry.rich()->NextDeadline(), now);
   RemoveEmptied(key, entry, MembersExpired(*entry.rich()));
-  return nullptr;
 }
 
 void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
@@ -91,6 +82,8 @@ void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
     const Key key{entry.key(), hashes[i]};
     if (Absent(entry, now))
       RemoveAbsent(key, entry, now);
+    else if (entry.task() && entry.deadline().Reached(now))
+      DeliverDue(key, entry, now);
     else
       OnOwnTime(key, entry, now, budget);
   }

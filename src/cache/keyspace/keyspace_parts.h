@@ -33,6 +33,8 @@ enum class AccessEffect : uint8_t {
 
 // The tasks of all keyspaces: keys that go into a stream at their deadline (cache/keyspace/keyspace_tasks.cc).
 struct TaskParts {
+  bool by_slots =
+      false;  // a rule makes only keys with the stream's slot tasks: other slots may be another node's
   size_t node_bytes = 0;    // of the streams: StreamLimits
   size_t node_entries = 0;  // likewise
   bool held = false;  // no task is delivered: a snapshot is loaded, and the streams may be still to come

@@ -1,10 +1,13 @@
 // The part of Keyspace for tasks: keys that go into a stream at their deadline, each once (SET ... INTO).
 //
-//   wheel --due--> Expire --> Deliver --taken--> the key goes, as any expired key
-//                               |
-//                               '--not now--> ready: live, in no wheel, in its owner's list of ready tasks
-//                                               |
-//   DRAIN ------------------------------------->'--> DeliverReady, at once or a second later, and again
+//   wheel --due--> DeliverDue --taken--> the key goes, as any expired key
+//                      |
+//                      '--not now--> ready: in no wheel, in its owner's list of ready tasks
+//                                      |
+//   DRAIN ---------------------------->'--> DeliverReady, at once or a second later, and again
+//
+// Until its stream has it, a task is a live key, also after its deadline: lookups deliver nothing, so no command changes a
+// stream in passing.
 //
 // The stream's new entry is "key", the key, "value", the value, "due", the deadline as Unix time in ms; without "value" if that
 // is no string. Its id is the deadline, or the next possible id. Delivery comes before the removal of the key: if memory runs
@@ -21,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bits/key_slot.h"
 #include "base/text/numbers.h"
 #include "cache/keyspace/keyspace.h"
 #include "cache/keyspace/task_name.h"
@@ -120,15 +124,20 @@ Keyspace::Delivery Keyspace::DeliverTo(const Key& stream, uint64_t most, const E
   return Delivery::kTaken;
 }
 
-// ---- ready tasks
-
-void Keyspace::Delay(Entry& entry, Delivery why, Now now) noexcept {
-  if (why == Delivery::kSoon)
+void Keyspace::DeliverDue(const Key& key, Entry& entry, Now now) {
+  const Delivery delivery = Deliver(entry, now);
+  if (delivery == Delivery::kTaken) {
+    CountExpired(entry, now);
+    return Remove(key, entry, ChangeReason::kExpired);
+  }
+  if (delivery == Delivery::kSoon)
     tasks_retry_ms_ = 0;
   else if (ready_tasks() == 0)
     tasks_retry_ms_ = now.mono_ms + kRoundMs;
   MakeReady(entry, now);
 }
+
+// ---- ready tasks
 
 void Keyspace::MakeReady(Entry& entry, Now now) noexcept {
   assert(entry.task() && !entry.ready());
@@ -190,7 +199,7 @@ bool Keyspace::DeliverReady(Now now, size_t* budget) {
   return false;
 }
 
-// Unlike Deliver's other callers, this one may free the stream's key before.
+// Unlike DeliverDue, this may free the stream's key before: no due entries are in anybody's hands.
 bool Keyspace::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
   for (size_t left = quota.CountOf(kReady); left != 0 && tasks_failed_ < kFailuresPerRound; --left) {
     if (*budget == 0) return true;
@@ -259,7 +268,10 @@ void Keyspace::FitTaskSlowly(std::string_view key, bool asked, Expiry expiry, Ta
   if (expiry.kind == Expiry::Kind::kNever) return tags_.ForgetTask(tags);
   if (!asked || tags.task() || tags.size() == EntryExtra::kMostTags) return;
   const std::string_view task = parts_.ttl_rules.TaskTagOf(key);
-  if (!task.empty() && TaskTargetOf(task).stream != key) tags = tags_.Hold({&task, 1}, std::move(tags));
+  if (task.empty()) return;
+  const std::string_view stream = TaskTargetOf(task).stream;
+  if (stream == key || (parts_.tasks.by_slots && SlotOf(stream) != SlotOf(key))) return;
+  tags = tags_.Hold({&task, 1}, std::move(tags));
 }
 
 }  // namespace mayfly

@@ -22,6 +22,11 @@ inline int64_t TtlMs(const Entry& entry, Now now) noexcept {
   return static_cast<int64_t>(expiry.deadline_ms - Deadlines::NowOn(expiry.kind, now));
 }
 
+// As TtlMs, for clients: a task may be past its deadline, and negative numbers mean something else.
+inline int64_t ShownTtlMs(const Entry& entry, Now now) noexcept {
+  return std::max<int64_t>(TtlMs(entry, now), 0);
+}
+
 // The deadline as Unix time in ms.
 // REQUIRES: entry.expires().
 inline int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept {
@@ -34,12 +39,12 @@ inline int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept {
 // Returns true if all members of a rich value are due. Not inline: few keys come here.
 bool AllMembersDue(const Entry& entry, Now now) noexcept;
 
-// A key without a deadline has expired, too, when all members of its value are due. A task that waits for its stream has not:
-// nothing is lost while it cannot be delivered.
+// A key without a deadline has expired, too, when all members of its value are due. A task has not,
+// as long as its stream does not have it: it is a key or an entry of the stream, at every moment.
 [[gnu::always_inline]] inline bool HasExpired(const Entry& entry, Now now) noexcept {
   if (!entry.timed()) [[likely]]
     return false;
-  if (entry.expires() && entry.deadline().Reached(now)) return !entry.ready();
+  if (entry.expires() && entry.deadline().Reached(now)) return !entry.task();
   return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
 }
 

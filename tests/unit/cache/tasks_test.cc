@@ -1,4 +1,5 @@
 // Tasks of a keyspace: each goes into its stream once, whatever happens to keys and streams meanwhile.
+#include <algorithm>
 #include <memory>
 #include <random>
 #include <set>
@@ -115,6 +116,41 @@ TEST_CASE_METHOD(TasksFixture,
   Advance(10'000);
   CHECK(databases.expiry_stats().tasks_refused - refused <= 200);
   CHECK(db().Validate());
+}
+
+TEST_CASE_METHOD(TasksFixture, "a herd of tasks is delivered in slices, in order, each once") {
+  constexpr size_t kTasks = 20'000;
+  std::vector<std::string> expected;
+  for (size_t i = 0; i < kTasks; ++i) {
+    SetTask("t" + std::to_string(i), "jobs", 1'000 + i / 20);
+    expected.push_back("t" + std::to_string(i));
+  }
+  clock.AdvanceTime(5'000);
+  size_t slices = 0;
+  size_t before = 0;
+  while (databases.Advance(now(), 100)) {
+    const StreamValue* const jobs = StreamAt("jobs");
+    const size_t delivered = jobs != nullptr ? jobs->length() : 0;
+    CHECK(delivered - before <= 100);
+    before = delivered;
+    ++slices;
+  }
+  CHECK(slices >= kTasks / 100 - 1);
+  std::vector<std::string> keys = KeysIn("jobs");
+  CHECK(keys.size() == kTasks);
+  int64_t last = 0;
+  StreamAt("jobs")->ForRange({}, StreamId::Max(), false, [&](const StreamEntry& entry) {
+    entry.ForEach([&](std::string_view field, std::string_view text) {
+      if (field != "due") return;
+      const int64_t due = std::stoll(std::string(text));
+      CHECK(due >= last);
+      last = due;
+    });
+    return true;
+  });
+  std::sort(keys.begin(), keys.end());
+  std::sort(expected.begin(), expected.end());
+  CHECK(keys == expected);
 }
 
 TEST_CASE_METHOD(TasksFixture, "a walk sees a task that is due and not delivered: nothing is lost between") {
