@@ -139,6 +139,7 @@ SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
   while (walk_ != nullptr && problem_.empty()) {
     SaveSome(kChunkBytes);
     if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
+    Send();  // a long log of removed keys in the file's head makes a chunk that is above the limit by itself
     file.WaitForChunks();
     chunk_.reserve(target_->Collect().capacity());
     if (target_->state() == SaveTarget::State::kFailed) Fail(target_->problem());

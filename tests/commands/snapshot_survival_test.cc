@@ -418,4 +418,20 @@ TEST_CASE_METHOD(SurvivalTest, "in a long list, RESTORE with IDLETIME comes near
   CHECK(keyspace().Validate());
 }
 
+TEST_CASE_METHOD(SnapshotTest, "a log of removed keys of many megabytes is saved and loaded, keys too") {
+  SetOption("expire-log-size", "16mb");
+  const std::string value(1'000, 'v');
+  for (int i = 0; i < 6'000; ++i) {
+    const std::string key = "gone:" + std::to_string(i);
+    Run({"SET", key, value});
+    Run({"DEL", key});
+  }
+  Run({"SET", "here", "v"});
+  const uint64_t records = server().event_log.ring().size();
+  REQUIRE(records == 6'000);
+  Reload();
+  CHECK(Run({"GET", "here"}) == Bulk("v"));
+  CHECK(server().event_log.ring().size() == records);
+}
+
 }  // namespace mayfly::testing
