@@ -31,6 +31,8 @@ namespace {
   ctx.keyspace.PutText(key, existing, args[value], expiry, ctx.now, event);
 }
 
+constexpr std::string_view kStaleTask = "ERR a value that goes INTO a stream has no STALE window";
+
 struct SetOptions {
   bool if_absent = false;
   bool if_present = false;
@@ -100,7 +102,7 @@ std::string_view ReadSetOptions(Args& args, SetOptions& options) {
   if (options.stale && !options.expire.given() && !options.keep_ttl)
     return "ERR STALE needs a TTL: EX, PX, EXAT, PXAT or KEEPTTL";
   if (options.task.given() && !options.expire.given()) return "ERR INTO needs a TTL: EX, PX, EXAT or PXAT";
-  if (options.task.given() && options.stale) return "ERR a value that goes INTO a stream has no STALE window";
+  if (options.task.given() && options.stale) return kStaleTask;
   return options.condition.given() && (options.if_absent || options.if_present) ? errors::kSyntax
                                                                                 : std::string_view();
 }
@@ -156,6 +158,7 @@ void SetWithOptions(Context& ctx, Args& args) {
   if (options.task.given() && options.tags.names().size() == EntryExtra::kMostTags)
     return ctx.Fail(kTooManyTags);
   if (options.task.given() && !options.task.Permit(ctx, args, key.text)) return;
+  if (options.stale && ctx.keyspace.lifetimes().IsTaskByRules(key.text)) return ctx.Fail(kStaleTask);
   Expiry expiry = Expiry::Never();
   if (options.expire.given() && !options.expire.Resolve(ctx, expiry)) return;
   EntryTerms terms;

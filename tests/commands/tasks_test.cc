@@ -525,6 +525,74 @@ TEST_CASE_METHOD(TasksTest, "a delivery is an event of the stream, and the end o
   CHECK(TakeChanges() == Words{"new jobs", "xadd jobs", "expired k"});
 }
 
+TEST_CASE_METHOD(TasksTest, "a command that reads two keys meets no stream that came between its look-ups") {
+  for (const Words& command :
+       {Words{"LCS", "a", "b"}, Words{"BITOP", "OR", "d", "a", "b"}, Words{"PFMERGE", "a", "b"},
+        Words{"SINTERSTORE", "a", "a", "b"}, Words{"MGET", "a", "b"}}) {
+    Run({"FLUSHALL"});
+    Run({"SET", "b", "v", "PX", "1", "INTO", "a"});
+    LetTimePass(5);
+    Run(command);
+    TurnWheels();
+    CHECK(server().databases.At(0).Validate());
+  }
+}
+
+TEST_CASE_METHOD(TasksTest,
+                 "tasks of a blocked stream hold up no others, of the same and of other namespaces") {
+  SetOption("namespace", "bb prefix b:");
+  Run({"SET", "bad", "no stream"});
+  for (int i = 0; i < 15'000; ++i) Run({"SET", "x:" + std::to_string(i), "v", "PX", "1", "INTO", "bad"});
+  AdvanceTime(1);
+  CHECK(Info("tasks_late") == 15'000);
+  for (const std::string prefix : {"g:", "b:"}) {
+    for (int i = 0; i < 700; ++i)
+      Run({"SET", prefix + std::to_string(i), "v", "PX", "100000", "INTO", prefix + "jobs"});
+    CHECK(Run({"DRAIN", prefix + "jobs"}) == Integer(700));
+    CHECK(Run({"XLEN", prefix + "jobs"}) == Integer(512));
+    TurnWheels();
+    CHECK(Run({"XLEN", prefix + "jobs"}) == Integer(700));
+  }
+  Run({"DEL", "bad"});
+  AdvanceTime(1'000);
+  CHECK(Run({"XLEN", "bad"}) == Integer(15'000));
+  CHECK(Info("tasks_late") == 0);
+}
+
+TEST_CASE_METHOD(TasksTest, "many blocked streams are tried in turn, and each comes to its tasks") {
+  for (int i = 0; i < 40; ++i) {
+    Run({"SET", "bad" + std::to_string(i), "no stream"});
+    for (int j = 0; j < 400; ++j)
+      Run({"SET", "x" + std::to_string(i) + ":" + std::to_string(j), "v", "PX", "1", "INTO",
+           "bad" + std::to_string(i)});
+  }
+  AdvanceTime(1);
+  Run({"DEL", "bad39"});
+  for (int round = 0; round < 4; ++round) AdvanceTime(1'000);
+  CHECK(Run({"XLEN", "bad39"}) == Integer(400));
+  CHECK(Info("tasks_late") == 39 * 400);
+}
+
+TEST_CASE_METHOD(TasksTest, "a task that gets the name of its own stream is a plain key with a TTL") {
+  Run({"XADD", "x", "1-1", "f", "v"});
+  Run({"PEXPIRE", "x", "300", "INTO", "st"});
+  Run({"RENAME", "x", "st"});
+  Run({"SET", "a", "v", "PX", "300", "INTO", "other"});
+  Run({"COPY", "a", "other"});
+  CHECK(Info("tasks_waiting") == 1);
+  CHECK(Run({"PTTL", "st"}) == Integer(300));
+  AdvanceTime(300);
+  CHECK(Run({"EXISTS", "st"}) == Integer(0));
+  CHECK(Run({"XLEN", "other"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksTest, "a rule with INTO refuses STALE, as INTO does") {
+  SetOption("ttl-rule", "task:* into jobs");
+  CHECK(Run({"SET", "task:1", "v", "EX", "9", "STALE", "5"}) ==
+        Error("ERR a value that goes INTO a stream has no STALE window"));
+  CHECK(Run({"SET", "page:1", "v", "EX", "9", "STALE", "5"}) == Ok());
+}
+
 TEST_CASE_METHOD(ClusterTest, "in a cluster a task's stream has the slot of its key") {
   const Reply crossed = Error("CROSSSLOT Keys in request don't hash to the same slot");
   CHECK(Run({"SET", "b", "v", "PX", "20", "INTO", "hello"}) == crossed);

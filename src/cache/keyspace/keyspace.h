@@ -19,6 +19,7 @@
 // memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
+#include <array>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -393,11 +394,13 @@ class Keyspace {
   // Delivers ready tasks. Subtracts the number of tasks that it has tried from `*budget`. Returns true if more wait for now.
   bool DeliverReady(Now now, size_t* budget);
   bool DeliverReadyOf(Quota& quota, Now now, size_t* budget);
+  // Tries a ready task once more.
+  void DeliverAgain(Entry& entry, Now now);
   // As NextWakeMs, for ready tasks.
   uint64_t NextTaskMs(Now now) const noexcept;
   // Makes entries of drained tags ready, likewise.
   bool MakeDrainedReady(Now now, size_t* budget);
-  // The deadline of a task has come: delivers the task, or makes it ready.
+  // The deadline of a task has come, or DRAIN lets it go: delivers the task, or makes it ready. REQUIRES: it is not ready.
   void DeliverDue(const Key& key, Entry& entry, Now now);
   // The task's time has come: it is in no wheel, and among the ready ones.
   void MakeReady(Entry& entry, Now now) noexcept;
@@ -436,10 +439,17 @@ class Keyspace {
   uint8_t id_;
   Marks marks_;
   bool enlisted_ = false;
-  bool stale_first_ = false;  // true: Advance begins with stale values; changes with each call
-  // Ready tasks are tried from this monotonic time on; and how many have failed in this round.
-  uint64_t tasks_retry_ms_ = 0;
-  size_t tasks_failed_ = 0;
+  bool stale_first_ = false;     // true: Advance begins with stale values; changes with each call
+  uint64_t tasks_retry_ms_ = 0;  // ready tasks are tried from this monotonic time on
+  // A round through the ready tasks of all owners, which may take several slices.
+  struct TaskRound {
+    size_t owner = 0;   // the first that is not done
+    size_t failed = 0;  // of this owner's tasks
+    // The first tags whose tasks have failed. A tag may be freed meanwhile: then its successor waits for the next round.
+    std::array<HeapRef, 16> blocked = {};
+    size_t blocked_tags = 0;
+  };
+  TaskRound task_round_;
   unsigned database_;
   unsigned holds_ = 0;
   Table table_;

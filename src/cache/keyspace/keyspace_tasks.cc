@@ -38,8 +38,9 @@ namespace {
 constexpr Event kXAdd{.name = "xadd", .by_client = false};
 constexpr Event kXAddAndTrim{.name = "xadd", .then = "xtrim", .by_client = false};
 
-// How long tasks that no stream takes wait for the next round, and how many may fail in a round: so tasks for a stream that
-// never will take them cost little, however many they are.
+// How long tasks that no stream takes wait for the next round. In a round a stream's first failure speaks for its other tasks, of
+// the first streams that fail; beyond these, an owner's tasks may fail this often. So tasks for streams that never will take
+// them cost little, however many they are, and hold up no others.
 constexpr uint64_t kRoundMs = 1000;
 constexpr size_t kFailuresPerRound = 10'000;
 
@@ -94,6 +95,7 @@ Keyspace::Delivery Keyspace::Deliver(const Entry& entry, Now now) {
 Keyspace::Delivery Keyspace::DeliverTo(const Key& stream, uint64_t most, const Entry& entry, Now now) {
   Entry* const home = LookUp(stream.text, stream.hash);
   if (home != nullptr && Absent(*home, now)) return Delivery::kSoon;
+  if (home == &entry) return Delivery::kRefused;
   const bool fits =
       home == nullptr || (home->encoding() == Encoding::kRich && home->rich()->type == ValueType::kStream);
   const int64_t due = std::max<int64_t>(UnixDeadlineMs(entry, now), 0);
@@ -164,7 +166,7 @@ uint64_t Keyspace::NextTaskMs(Now now) const noexcept {
 
 void Keyspace::RetryTasks() noexcept {
   tasks_retry_ms_ = 0;
-  tasks_failed_ = 0;
+  task_round_ = {};
   parts_.rearm.Note(id_);
 }
 
@@ -190,37 +192,50 @@ void Keyspace::SortReadyTasks(Now now) noexcept {
 bool Keyspace::DeliverReady(Now now, size_t* budget) {
   if (NextTaskMs(now) != 0) return false;
   bool more = false;
+  size_t at = 0;
   owners_.ForEach([&](const Quota& quota) {
-    if (!quota.doomed && !more) more = DeliverReadyOf(*owners_.Find(quota.owner()), now, budget);
+    if (more || at++ < task_round_.owner || quota.doomed) return;
+    more = DeliverReadyOf(*owners_.Find(quota.owner()), now, budget);
+    if (more) return;
+    task_round_.owner = at;
+    task_round_.failed = 0;
   });
   if (more) return true;
+  task_round_ = {};
   tasks_retry_ms_ = now.mono_ms + kRoundMs;
-  tasks_failed_ = 0;
+  return false;
+}
+
+bool Keyspace::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
+  if (quota.CountOf(kReady) == 0) return false;
+  do {
+    if (*budget == 0) return true;
+    --*budget;
+    DeliverAgain(*quota.NextInTurn(kReady), now);
+  } while (quota.CountOf(kReady) != 0 && !quota.TurnIsComplete(kReady) &&
+           task_round_.failed < kFailuresPerRound);
   return false;
 }
 
 // Unlike DeliverDue, this may free the stream's key before: no due entries are in anybody's hands.
-bool Keyspace::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
-  for (size_t left = quota.CountOf(kReady); left != 0 && tasks_failed_ < kFailuresPerRound; --left) {
-    if (*budget == 0) return true;
-    --*budget;
-    Entry& entry = *quota.NextInTurn(kReady);
-    const Key key = KeyOf(entry.key());
-    if (Absent(entry, now)) {
-      RemoveAbsent(key, entry, now);
-      continue;
-    }
-    const Key stream = KeyOf(tags_.TargetOf(entry).stream);
-    Entry* const home = LookUp(stream.text, stream.hash);
-    if (home != nullptr && !home->task() && Absent(*home, now)) RemoveAbsent(stream, *home, now);
-    if (Deliver(entry, now) == Delivery::kTaken) {
-      CountExpired(entry, now);
-      Remove(key, entry, ChangeReason::kExpired);
-    } else {
-      ++tasks_failed_;
-    }
+void Keyspace::DeliverAgain(Entry& entry, Now now) {
+  const Key key = KeyOf(entry.key());
+  if (Absent(entry, now)) return RemoveAbsent(key, entry, now);
+  const HeapRef tag = tags_.TaskTagOf(entry);
+  auto& blocked = task_round_.blocked;
+  const auto end = blocked.begin() + static_cast<ptrdiff_t>(task_round_.blocked_tags);
+  if (std::find(blocked.begin(), end, tag) != end) return;
+  const Key stream = KeyOf(tags_.TargetOf(entry).stream);
+  Entry* const home = LookUp(stream.text, stream.hash);
+  if (home != nullptr && !home->task() && Absent(*home, now)) RemoveAbsent(stream, *home, now);
+  if (Deliver(entry, now) == Delivery::kTaken) {
+    CountExpired(entry, now);
+    return Remove(key, entry, ChangeReason::kExpired);
   }
-  return false;
+  if (end != blocked.end())
+    blocked[task_round_.blocked_tags++] = tag;
+  else
+    ++task_round_.failed;
 }
 
 // ---- DRAIN
@@ -240,13 +255,14 @@ size_t Keyspace::DrainTasks(std::string_view stream, size_t most, Now now, size_
     drained = std::min(most, tasks.size());
     const auto sooner = [&](const Entry* a, const Entry* b) { return TtlMs(*a, now) < TtlMs(*b, now); };
     std::partial_sort(tasks.begin(), tasks.begin() + static_cast<ptrdiff_t>(drained), tasks.end(), sooner);
-    for (size_t i = 0; i < drained; ++i) MakeReady(*tasks[i], now);
+    for (size_t i = 0; i < drained; ++i) {
+      Entry& entry = *tasks[i];
+      i < budget ? DeliverDue(KeyOf(entry.key()), entry, now) : MakeReady(entry, now);
+    }
   }
-  if (drained == 0) return 0;
-  RetryTasks();
+  if (drained > budget) RetryTasks();
   size_t to_mark = budget;
-  MakeDrainedReady(now, &to_mark);
-  DeliverReady(now, &budget);
+  if (MakeDrainedReady(now, &to_mark)) DeliverReady(now, &budget);
   return drained;
 }
 
@@ -256,8 +272,9 @@ bool Keyspace::MakeDrainedReady(Now now, size_t* budget) {
     for (; *budget != 0; --*budget) {
       Entry* const entry = tags_.NextToDrain();
       if (entry == nullptr) return false;
-      if (!entry->ready()) MakeReady(*entry, now);
-      tasks_retry_ms_ = 0;
+      if (entry->ready()) continue;
+      MakeReady(*entry, now);
+      RetryTasks();
     }
   } catch (const std::bad_alloc&) {
   }
@@ -265,7 +282,7 @@ bool Keyspace::MakeDrainedReady(Now now, size_t* budget) {
 }
 
 void Keyspace::FitTaskSlowly(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
-  if (expiry.kind == Expiry::Kind::kNever) return tags_.ForgetTask(tags);
+  if (expiry.kind == Expiry::Kind::kNever || tags_.GoesInto(tags, key)) return tags_.ForgetTask(tags);
   if (!asked || tags.task() || tags.size() == EntryExtra::kMostTags) return;
   const std::string_view task = parts_.ttl_rules.TaskTagOf(key);
   if (task.empty()) return;

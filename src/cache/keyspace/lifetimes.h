@@ -38,6 +38,10 @@ class Lifetimes {
   }
   // The deadline of a key when only its value changes: the present deadline, or a deadline by the rules. Refuses nothing.
   Expiry Kept(std::string_view key, const Entry& existing, Now now) const noexcept;
+  // Returns true if a rule makes the key a task when it gets a deadline.
+  bool IsTaskByRules(std::string_view key) const noexcept {
+    return ruled() && !parts_.ttl_rules.TaskTagOf(key).empty();
+  }
   // The deadline by the rules for a key without a TTL when its value changes; Never: none.
   Expiry ForLasting(std::string_view key, Now now) const noexcept;
 

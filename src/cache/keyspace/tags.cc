@@ -204,12 +204,19 @@ void Tags::Free(Tag& tag) noexcept {
 // ---- tasks
 
 TaskTarget Tags::TargetOf(const Entry& entry) const noexcept {
+  return TaskTargetOf(At(TaskTagOf(entry))->name());
+}
+
+HeapRef Tags::TaskTagOf(const Entry& entry) const noexcept {
   assert(entry.task());
-  TaskTarget target;
-  ForEachOf(entry, [&](const Tag& tag) {
-    if (IsTaskTag(tag.name())) target = TaskTargetOf(tag.name());
-  });
-  return target;
+  for (const TagLink& link : entry.extra()->tags()) {
+    if (link.tag && IsTaskTag(At(link.tag)->name())) return link.tag;
+  }
+  return {};
+}
+
+bool Tags::GoesInto(const TagHold& hold, std::string_view stream) const noexcept {
+  return hold.task() && TaskTargetOf(At(hold.task_)->name()).stream == stream;
 }
 
 size_t Tags::CountTasks(std::string_view stream) const noexcept {

@@ -143,6 +143,10 @@ class Tags {
   //
   // Where the task goes; a view into its tag's name. REQUIRES: entry.task().
   TaskTarget TargetOf(const Entry& entry) const noexcept;
+  // The task's tag. REQUIRES: entry.task().
+  HeapRef TaskTagOf(const Entry& entry) const noexcept;
+  // Returns true if the held tag of a task names this stream.
+  bool GoesInto(const TagHold& hold, std::string_view stream) const noexcept;
   // Number of keys that will go into the stream, without those of drained tags.
   size_t CountTasks(std::string_view stream) const noexcept;
   // Calls fn(Entry&) for each of these keys, in no order, also for absent ones.

@@ -195,6 +195,9 @@ class Quota {
     return At(next);
   }
 
+  // Returns true if NextInTurn begins with the coldest entry: the last turn through the list is complete.
+  bool TurnIsComplete(List list) const noexcept { return !lists_[list].hand(); }
+
   // Checks everything but the number of young entries; the keyspace checks this number.
   bool Validate() const noexcept {
     return std::all_of(std::begin(lists_), std::end(lists_), [](const Lru& list) { return list.Validate(); });
