@@ -46,15 +46,18 @@ TEST_CASE("what is no time is refused") {
 
 TEST_CASE("rules follow one another, and are answered in one form") {
   CHECK(ReadRules("sess:* default 30m max 1d jitter 5") == "sess:* default 1800 max 86400 jitter 5");
+  CHECK(ReadRules("task:* max 1d INTO jobs a into b required") ==
+        "task:* max 86400 into jobs a required into b");
   CHECK(ReadRules("a REQUIRED b Max 500ms c* jitter 0") == "a required b max 500ms c* jitter 0");
 }
 
 TEST_CASE("rules that say nothing, or something else, are refused") {
-  CHECK(ReadRules("a") == "after 'a' comes default, max, jitter or required");
-  CHECK(ReadRules("a default 1 b") == "after 'b' comes default, max, jitter or required");
-  CHECK(ReadRules("a b default 1") == "after 'a' comes default, max, jitter or required, not 'b'");
+  CHECK(ReadRules("a") == "after 'a' comes default, max, jitter, into or required");
+  CHECK(ReadRules("a default 1 b") == "after 'b' comes default, max, jitter, into or required");
+  CHECK(ReadRules("a b default 1") == "after 'a' comes default, max, jitter, into or required, not 'b'");
   CHECK(ReadRules("default 1") == "a rule begins with a pattern of keys");
   CHECK(ReadRules("a default") == "a value is missing after 'default'");
+  CHECK(ReadRules("a into") == "a value is missing after 'into'");
   CHECK(ReadRules("a max x").starts_with("argument must be a time"));
   CHECK(ReadRules("a jitter 101") == "jitter must be a percentage between 0 and 100");
   CHECK(ReadRules("a jitter -1") == "jitter must be a percentage between 0 and 100");
@@ -63,6 +66,13 @@ TEST_CASE("rules that say nothing, or something else, are refused") {
         "a pattern must not be empty or contain spaces; '?' matches one");
   CHECK(ReadTtlRules(std::vector<std::string>{"", "max", "1"}, rules) ==
         "a pattern must not be empty or contain spaces; '?' matches one");
+}
+
+TEST_CASE("a stream's name has no spaces") {
+  std::vector<TtlRule> rules;
+  for (const char* name : {"", "a b"})
+    CHECK(ReadTtlRules(std::vector<std::string>{"a", "into", name}, rules) ==
+          "the name of a stream must not be empty or contain spaces");
 }
 
 TEST_CASE("lines add to one another up to a limit, and no words empty the list") {
