@@ -38,7 +38,7 @@ def run(bench):
         }
         bench.progress.step(name)
         spread_ms = tasks * 1000 // PER_SECOND
-        _add(rows, bench.attempt(_measure, bench, spec, beside, tasks=tasks, spread_ms=spread_ms))
+        _add(rows, bench.attempt(_measure, bench, spec, beside, {"tasks": tasks, "spread_ms": spread_ms}))
     # 300,000 a second, from the first deadline on.
     rows = {
         "delivered_ms": found.figure(f"herd of {tasks:,} within a second: all delivered after", "ms", at_most(tasks / 300), main=True),
@@ -47,7 +47,7 @@ def run(bench):
         "wait_max_ms": found.figure("longest wait of that client", "ms"),
     }
     bench.progress.step("herd")
-    _add(rows, bench.attempt(_measure, bench, spec, 0, tasks=tasks, spread_ms=HERD_MS, herd=1))
+    _add(rows, bench.attempt(_measure, bench, spec, 0, {"tasks": tasks, "spread_ms": HERD_MS, "herd": 1}))
     return found
 
 
@@ -56,7 +56,7 @@ def _add(rows, got):
         row.add(OURS, got if isinstance(got, Trouble) else got[part])
 
 
-def _measure(bench, spec, others, **options):
+def _measure(bench, spec, others, options):
     with bench.start(spec) as server:
         if others:
             got = bench.client.load(server, keys=others, first=options["tasks"], value_bytes=32, ttl_ms=OTHERS_TTL_MS)
