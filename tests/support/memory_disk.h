@@ -11,6 +11,7 @@
 
 #include "snapshot/disk/disk.h"
 
+#include <sanitizer/asan_interface.h>
 #include <sys/mman.h>
 
 namespace mayfly::testing {
@@ -26,6 +27,8 @@ struct PageAllocator {
     void* const pages =
         mmap(nullptr, count * sizeof(T), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED) throw std::bad_alloc();
+    // The pages may have been a thread's stack before, of which the sanitizer still remembers dead variables.
+    ASAN_UNPOISON_MEMORY_REGION(pages, count * sizeof(T));
     return static_cast<T*>(pages);
   }
   void deallocate(T* pages, size_t count) noexcept { munmap(pages, count * sizeof(T)); }
