@@ -74,10 +74,9 @@ void Drain(Context& ctx, Args& args) {
   args.Skip(1);
   while (!args.Done()) {
     if (!args.Accept("COUNT", 1)) return ctx.Fail(SyntaxErrorAt(ctx.row, args));
-    const std::optional<int64_t> count = args.NextInteger();
-    if (!count) return ctx.Fail(errors::kNotInteger);
-    if (*count < 1) return ctx.Fail("ERR count should be greater than 0");
-    most = static_cast<size_t>(*count);
+    const std::optional<uint64_t> count = ReadPageCount(ctx, args);
+    if (!count) return;
+    most = *count;
   }
   ctx.reply.Integer(static_cast<int64_t>(ctx.keyspace.DrainTasks(stream, most, ctx.now, kDeliveredAtOnce)));
 }

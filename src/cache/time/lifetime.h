@@ -39,8 +39,8 @@ inline int64_t UnixDeadlineMs(const Entry& entry, Now now) noexcept {
 // Returns true if all members of a rich value are due. Not inline: few keys come here.
 bool AllMembersDue(const Entry& entry, Now now) noexcept;
 
-// A key without a deadline has expired, too, when all members of its value are due. A task has not,
-// as long as its stream does not have it: it is a key or an entry of the stream, at every moment.
+// A key without a deadline has expired, too, when all members of its value are due. A task has not expired before its
+// stream has it: at every moment it is a key, or an entry of the stream.
 [[gnu::always_inline]] inline bool HasExpired(const Entry& entry, Now now) noexcept {
   if (!entry.timed()) [[likely]]
     return false;

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "cache/time/due_page.h"
@@ -20,16 +21,23 @@ struct PageWords {
   ScanOptions options = {};
 };
 
+// Reads the number after COUNT. Nothing after an error reply.
+inline std::optional<uint64_t> ReadPageCount(Context& ctx, Args& args) {
+  const std::optional<int64_t> count = args.NextInteger();
+  if (!count) return ctx.Fail(errors::kNotInteger), std::nullopt;
+  if (*count < 1) return ctx.Fail("ERR count should be greater than 0"), std::nullopt;
+  return static_cast<uint64_t>(*count);
+}
+
 // Reads the rest of the arguments. Returns false after an error reply.
 inline bool ReadPageWords(Context& ctx, Args& args, PageWords& words) {
   while (!args.Done()) {
     if (args.Accept("MATCH", 1)) {
       words.options.pattern = args.Next();
     } else if (args.Accept("COUNT", 1)) {
-      const std::optional<int64_t> count = args.NextInteger();
-      if (!count) return ctx.Fail(errors::kNotInteger), false;
-      if (*count < 1) return ctx.Fail("ERR count should be greater than 0"), false;
-      words.options.count = static_cast<uint64_t>(*count);
+      const std::optional<uint64_t> count = ReadPageCount(ctx, args);
+      if (!count) return false;
+      words.options.count = *count;
     } else if (args.Accept("CURSOR", 1)) {
       const std::optional<uint64_t> cursor = ParseCursor(args.Next());
       if (!cursor) return ctx.Fail("ERR invalid cursor"), false;
