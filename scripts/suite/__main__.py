@@ -104,7 +104,8 @@ def everything(tally, quick, deep):
     if quick:
         return
     heading("Debug, clang, address and undefined-behaviour sanitizers")
-    if build(tally, SANITIZED, *SANITIZED_OPTIONS):
+    counters = f"-DMAYFLY_COUNTERS={'ON' if deep else 'OFF'}"  # to fuzz; to replay, nobody needs them
+    if build(tally, SANITIZED, *SANITIZED_OPTIONS, counters):
         programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs, programs.of(ROOT, programs.PARTS))
         heading("Fuzz targets and clang-tidy")
         fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs, fuzz.SECONDS if deep else 0)
