@@ -3,12 +3,13 @@
 clang-tidy 14 goes over all that a unit includes, the standard library and our headers in every unit anew; parsing and that take
 most of its time. So each thing is looked at once, by what does it for least:
 
-- the text of sources and tests, by clangd, which runs the same checks over it, but not over what it includes: of those that the
-  newest commits have changed, and with scripts/test --deep of every one;
+- the text of sources and tests, by clangd, which runs the same checks over it, but not over what it includes;
 - all headers at once, by clang-tidy, in one unit that includes nothing else: one for src, one for tests;
 - the functions of src, by the static analyzer, and by the check of moved-from objects: clangd has neither. Here clang-tidy reads the
   build's units, each of which joins several sources, and uses its precompiled headers. Tests are left out: they run under the
   sanitizers.
+
+Of texts and units those are looked at that the newest commits have changed, and with scripts/test --deep all.
 
 Sources are parsed without precompiled headers, so one that misses an include fails here. Where the first include of many sources
 leads to the same big header, clangd parses that once for all of them, and they are shown behind it. Tests of one target begin with
@@ -39,7 +40,7 @@ _PREPARSED = re.compile(r" -Xclang -include -Xclang (\S+)")
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 # Texts that one clangd looks at in a row: it parses their common headers once for all of them.
 ROW = 40
-# Commits whose sources and tests clangd looks at.
+# Commits whose sources and tests are looked at.
 RECENT = 10
 # Sources that make it worth while to parse a header once for all of them.
 SHARE = 8
@@ -355,15 +356,23 @@ def step(tally, shop, name, rows, jobs):
     tally.step(f"{name}, {counted}", int(not said), int(bool(said)), time.monotonic() - started, "\n".join(said))
 
 
+def files_of(unit):
+    """The files that a unit joins, or its own."""
+    if f"{os.sep}joined{os.sep}" not in unit["file"]:
+        return [unit["file"]]
+    with open(unit["file"], encoding="utf-8") as file:
+        return _INCLUDE.findall(file.read())
+
+
 def recent(root, units):
-    """Those of the units whose file, or header of the same name, differs from what it was RECENT commits ago: all if nobody
-    knows."""
+    """Those of the units of which a file, or the header of the same name, differs from what it was RECENT commits ago: all if
+    nobody knows."""
     command = ["git", "-C", root, "diff", "--name-only", f"HEAD~{RECENT}", "--", "src", "tests"]
     done = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     if done.returncode != 0:
         return units
     changed = {os.path.splitext(os.path.join(root, path))[0] for path in done.stdout.decode().splitlines()}
-    return [unit for unit in units if os.path.splitext(unit["file"])[0] in changed]
+    return [unit for unit in units if any(os.path.splitext(path)[0] in changed for path in files_of(unit))]
 
 
 def units_below(tree, folder):
@@ -399,7 +408,7 @@ def run(tally, root, build, options, jobs, whole):
     looked_at = (lambda units: units) if whole else (lambda units: recent(root, units))
     texts = rows_of_tests(shop, looked_at(tests)) + rows_of_sources(shop, looked_at(sources))
     others = [[all_headers(shop, "src", sources)], [all_headers(shop, "tests", tests)]]
-    others += [[analyzed(shop, unit)] for unit in units_of_sources(shop)]
+    others += [[analyzed(shop, unit)] for unit in looked_at(units_of_sources(shop))]
     shop.write_commands()
     wanted = {look.key for row in [*texts, *others] for look in row}
     for old in set(os.listdir(shop.stamps)) - wanted:
