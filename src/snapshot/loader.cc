@@ -200,7 +200,8 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
   }
   try {
     // A task that came due meanwhile is delivered when the load has ended.
-    if (from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms && !from.terms.IsTask())
+    const bool expires = !from.terms.IsTask() && (!terms_.all_keys || from.terms.expired);
+    if (expires && from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms)
       return SettleExpired(*home, from, value, now);
     if (value.rich != nullptr && value.rich->Size() == 0) {  // the deadlines of all members are over
       ++result_.expired;
@@ -299,6 +300,7 @@ void Loader::LookAtMemory() noexcept {
 }
 
 bool Loader::IsFull() const noexcept {
+  if (terms_.all_keys) return false;
   const auto maxkeys = static_cast<uint64_t>(server_.options.settings().maxkeys);
   if (claims_->Overwhelmed() || (maxkeys != 0 && server_.databases.total_keys() >= maxkeys)) return true;
   return server_.memory.All() >= all_if_full_;

@@ -259,11 +259,30 @@ std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
   return std::move(result.problem);
 }
 
-void Snapshots::StopLoad() noexcept { Tell(loader_->Stop()); }
+std::string Snapshots::LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done,
+                                    Now now) {
+  if (loading()) StopLoad();
+  if (saving_file()) Cancel();
+  try {
+    std::string problem = loader_->Begin(path, {.flush = true, .file_wins = true, .all_keys = true}, now);
+    if (problem.empty()) received_ = std::move(done);
+    return problem;
+  } catch (const std::bad_alloc&) {
+    return "out of memory";
+  } catch (const std::system_error&) {
+    return "the system allows no more threads";
+  }
+}
 
-// The load of the start has come to its end.
+void Snapshots::StopLoad() noexcept {
+  received_ = nullptr;
+  Tell(loader_->Stop());
+}
+
+// The load of the start, or of a master's file, has come to its end.
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
+  if (received_) return std::exchange(received_, nullptr)(result);
   if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged)
     return Refuse(result.problem, result.ending == kUnknownEnding ? kWithoutFile : kPartOfFile);
   if (!result.ending.empty()) PutAside(result.ending);

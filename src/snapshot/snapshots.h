@@ -14,6 +14,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -96,6 +97,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   const std::string& refused() const noexcept { return refused_; }
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(LoadTerms terms, Now now);
+  // Begins to load a file that a master has sent, in the place of all keys and libraries; ends a load of the own file, and a save.
+  // `done` hears of the end, but not if the load is stopped. Returns the reason for a failure, or "": then nothing has begun.
+  std::string LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done, Now now);
   bool loading() const noexcept;
   // The running load ends where it is. REQUIRES: loading().
   void StopLoad() noexcept;
@@ -137,11 +141,12 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   const std::unique_ptr<Saver> saver_;
   const std::unique_ptr<Loader> loader_;
   const std::unique_ptr<SyncWishes> wishes_;
-  uint64_t retry_mono_ms_ = 0;      // no save point before
-  uint64_t last_save_mono_ms_ = 0;  // or the start
-  bool loaded_ = false;             // since the start
-  bool outlived_ = false;           // the file has keys that FLUSHALL has removed
-  bool scheduled_ = false;          // a save begins as soon as none runs
+  uint64_t retry_mono_ms_ = 0;                       // no save point before
+  uint64_t last_save_mono_ms_ = 0;                   // or the start
+  std::function<void(const LoadResult&)> received_;  // not empty: a master's file is loaded
+  bool loaded_ = false;                              // since the start
+  bool outlived_ = false;                            // the file has keys that FLUSHALL has removed
+  bool scheduled_ = false;                           // a save begins as soon as none runs
   std::string refused_;
 };
 

@@ -28,7 +28,8 @@ const std::string kTemporaryEnd = ".rdb";
 // Whether a name is that of a temporary file of a process that is no more. A process with this process's number, and another
 // mark, was here before.
 bool IsOfNobody(std::string_view name, std::string_view own) noexcept {
-  if (name == own || !name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) return false;
+  const bool is_own = name.substr(0, name.find('.')) == own.substr(0, own.find('.'));
+  if (is_own || !name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) return false;
   name.remove_prefix(kTemporaryBegin.size());
   const std::optional<int64_t> pid = ParseInteger(name.substr(0, name.find_first_of("-.")));
   if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max()) return false;
@@ -37,8 +38,10 @@ bool IsOfNobody(std::string_view name, std::string_view own) noexcept {
 
 }  // namespace
 
-std::string TemporaryName(std::string_view mark) {
-  return kTemporaryBegin + std::to_string(getpid()) + '-' + std::string(mark) + kTemporaryEnd;
+std::string TemporaryName(std::string_view mark, std::string_view use) {
+  std::string name = kTemporaryBegin + std::to_string(getpid()) + '-' + std::string(mark);
+  if (!use.empty()) name.append(".").append(use);
+  return name + kTemporaryEnd;
 }
 
 std::string PathIn(std::string_view folder, std::string_view name) {

@@ -12,6 +12,8 @@
 namespace mayfly {
 namespace {
 
+constexpr size_t kChecksumBytes = 8;
+
 std::string Failure(const std::string& what, const std::string& path, int error) {
   return what + ' ' + path + ": " + std::strerror(error);
 }
@@ -144,6 +146,7 @@ std::string FileWriter::WriteChunks() {
   bool abandoned = false;
   while (const std::string* const chunk = Next(abandoned)) {
     if (target_.checksum) crc_ = rdb::Crc64(crc_, *chunk);
+    if (target_.whole) KeepLast(*chunk);
     std::string problem = WriteAll(file_, *chunk);
     if (!problem.empty()) return problem;
     {
@@ -157,19 +160,33 @@ std::string FileWriter::WriteChunks() {
   return abandoned ? "abandoned" : "";
 }
 
+void FileWriter::KeepLast(std::string_view chunk) {
+  last_.append(chunk.substr(chunk.size() - std::min(chunk.size(), kChecksumBytes)));
+  last_.erase(0, last_.size() - std::min(last_.size(), kChecksumBytes));
+}
+
+// The checksum of bytes and of their checksum after them is 0. A file may have 0 in the place of its checksum.
+std::string FileWriter::EndFile() {
+  if (target_.whole) {
+    const bool none = last_.find_first_not_of('\0') == std::string::npos;
+    if (last_.size() != kChecksumBytes) return "it is too short for a snapshot";
+    return !target_.checksum || none || crc_ == 0 ? "" : "its checksum is wrong";
+  }
+  std::array<char, kChecksumBytes> checksum;
+  for (size_t i = 0; i < checksum.size(); ++i) checksum[i] = static_cast<char>(crc_ >> (8 * i));
+  std::string problem = WriteAll(file_, {checksum.data(), checksum.size()});
+  const std::lock_guard lock(mutex_);
+  written_bytes_ += checksum.size();
+  return problem;
+}
+
 std::string FileWriter::WriteFile() {
   disk_.RemoveLeftovers(folder_, target_.temporary);
   if (const int error = disk_.Create(temporary_, file_)) return Failure("cannot make", temporary_, error);
   std::string problem = WriteChunks();
   if (!problem.empty()) return problem;
-  std::array<char, sizeof crc_> checksum;
-  for (size_t i = 0; i < checksum.size(); ++i) checksum[i] = static_cast<char>(crc_ >> (8 * i));
-  problem = WriteAll(file_, {checksum.data(), checksum.size()});
+  problem = EndFile();
   if (!problem.empty()) return problem;
-  {
-    const std::lock_guard lock(mutex_);
-    written_bytes_ += checksum.size();
-  }
   if (const int error = disk_.Sync(file_)) return Failure("cannot sync", temporary_, error);
   if (const int error = disk_.Close(std::exchange(file_, -1)))
     return Failure("cannot close", temporary_, error);

@@ -37,6 +37,7 @@ class FileWriter final : public SaveTarget {
     std::string name;       // of the file in the folder
     std::string temporary;  // likewise, until the file is whole
     bool checksum = true;   // false: 0 in the place of the checksum
+    bool whole = false;     // the bytes are a whole file, whose own checksum is verified: none is written
   };
 
   // Starts the thread. The thread calls `wake` when a chunk is written, and at its end. Throws std::bad_alloc and
@@ -63,6 +64,9 @@ class FileWriter final : public SaveTarget {
   std::string WriteFile();
   std::string WriteChunks();
   std::string WriteAll(int file, std::string_view bytes);
+  void KeepLast(std::string_view chunk);
+  // Writes the checksum, or verifies the one that the file has.
+  std::string EndFile();
   // The next chunk, or null at the end. `abandoned`: there will be no file.
   const std::string* Next(bool& abandoned);
 
@@ -86,6 +90,7 @@ class FileWriter final : public SaveTarget {
 
   uint64_t crc_ = 0;       // of the thread alone
   uint64_t unsynced_ = 0;  // likewise
+  std::string last_;       // likewise: the last bytes of a whole file
   int file_ = -1;          // likewise
   std::thread thread_;
 };

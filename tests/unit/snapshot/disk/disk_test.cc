@@ -121,19 +121,40 @@ TEST_CASE_METHOD(DiskTest, "what the file system refuses is told in one line") {
   CHECK(writer.problem() == "cannot make " + folder + "/none/t: No such file or directory");
 }
 
+TEST_CASE_METHOD(DiskTest, "bytes that are a whole file must have the right checksum, or none") {
+  const auto write = [&](const std::string& bytes) {
+    FileWriter writer(disk, {.folder = folder, .name = "f", .temporary = TemporaryName("x"), .whole = true},
+                      [] {});
+    for (const char byte : bytes) writer.Give(std::string(1, byte));
+    writer.Finish();
+    writer.Wait();
+    return writer.problem();
+  };
+  std::string bytes = "REDIS0010 and more";
+  uint64_t crc = rdb::Crc64(0, bytes);
+  for (int i = 0; i < 8; ++i, crc >>= 8) bytes += static_cast<char>(crc);
+  CHECK(write(bytes) == "");
+  CHECK(Contents("f") == bytes);
+  bytes[3] ^= 1;
+  CHECK(write(bytes) == "its checksum is wrong");
+  CHECK(write("REDIS0010" + std::string(8, '\0')) == "");
+  CHECK(write("REDIS00") == "it is too short for a snapshot");
+}
+
 TEST_CASE_METHOD(DiskTest, "a save removes what killed processes have left, and nothing else") {
   const std::string gone = "temp-" + std::to_string(Gone()) + "-abc.rdb";
   const std::string before = TemporaryName("before");
   const std::string own = TemporaryName("own");
   const std::string alive = "temp-" + std::to_string(getppid()) + ".rdb";
-  for (const std::string& name :
-       {gone, before, own, alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
+  const std::string beside = TemporaryName("own", "part");
+  for (const std::string& name : {gone, before, own, beside, alive, std::string("temp-x.rdb"),
+                                  std::string("temp-.rdb"), std::string("a")})
     Make(name);
   disk.RemoveLeftovers(folder, own);
   CHECK_FALSE(Has(before));
   CHECK_FALSE(Has(gone));
   for (const std::string& name :
-       {alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
+       {own, beside, alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
     CHECK(Has(name));
   disk.RemoveLeftovers(folder + "/none", own);
 }
