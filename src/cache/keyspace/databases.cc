@@ -227,6 +227,12 @@ void Databases::SetActiveExpiry(bool on) noexcept {
   parts_.rearm.any = true;
 }
 
+void Databases::TreatExpired(ExpiredKeys how) noexcept {
+  const bool kept = how != ExpiredKeys::kRemoved;
+  if (kept != (parts_.expired_keys != ExpiredKeys::kRemoved)) SetActiveExpiry(!kept);
+  parts_.expired_keys = how;
+}
+
 uint64_t Databases::RecordWake(uint8_t id, Now now) noexcept {
   const uint64_t wait = WithId(id).NextWakeMs(now);
   const uint64_t wake = wait < Tournament::kNone - now.mono_ms ? now.mono_ms + wait : Tournament::kNone;

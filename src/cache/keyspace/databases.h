@@ -181,6 +181,9 @@ class Databases {
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
   bool active_expiry() const noexcept { return active_expiry_; }
+  // For a replica; active expiry is off while expired keys are kept. After kRemoved they are freed.
+  void TreatExpired(ExpiredKeys how) noexcept;
+  ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
   // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at `now`.
   bool Advance(Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.

@@ -6,7 +6,9 @@
 namespace mayfly {
 
 [[gnu::always_inline]] inline bool Keyspace::Absent(const Entry& entry, Now now) const noexcept {
-  if (HasExpired(entry, now)) return true;
+  if (HasExpired(entry, now)) [[unlikely]] {
+    if (parts_.expired_keys != ExpiredKeys::kShown) return true;
+  }
   if (parts_.doomed == 0) [[likely]]
     return false;
   return Invalidated(entry) || owners_.Doomed(entry);

@@ -25,7 +25,8 @@ const Event& MembersExpired(const RichValue& value) noexcept {
 // Absent entries, met by a lookup or returned by the wheel, end here for one of three reasons.
 void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
   if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
-  Invalidated(entry) ? RemoveInvalidated(entry) : Expire(key, entry, now);
+  if (Invalidated(entry)) return RemoveInvalidated(entry);
+  if (parts_.expired_keys == ExpiredKeys::kRemoved) Expire(key, entry, now);
 }
 
 // ---- expiry
@@ -101,7 +102,7 @@ void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) 
 Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
   RichValue& value = *entry.rich();
   const Expiry first = value.NextDeadline();
-  if (!first.Reached(now)) return &entry;
+  if (!first.Reached(now) || parts_.expired_keys != ExpiredKeys::kRemoved) return &entry;
   TellBefore(entry);
   const uint64_t before = value.Bytes();
   const size_t dropped = value.DropDue(now, *budget);

@@ -40,6 +40,14 @@ struct TaskParts {
   bool held = false;  // no task is delivered: a snapshot is loaded, and the streams may be still to come
 };
 
+// What becomes of expired keys. A replica keeps them until its master says that they are gone: the master may have given them
+// another deadline in time.
+enum class ExpiredKeys : uint8_t {
+  kRemoved,
+  kHidden,  // kept, and absent for every lookup. REQUIRES: nobody puts a key
+  kShown,   // kept, and there: for the master's commands
+};
+
 // Borrows heap, hasher, changes and expiry_stats.
 struct KeyspaceParts {
   Heap& heap;
@@ -65,6 +73,7 @@ struct KeyspaceParts {
   LfuRules lfu = {};          // lfu.random is not null under AccessEffect::kFrequency
   TtlRules ttl_rules = {};
   TaskParts tasks = {};
+  ExpiredKeys expired_keys = ExpiredKeys::kRemoved;
   uint64_t dooms = 0;   // of tags, so far: the number of the last doom
   uint64_t client = 0;  // Change::client of a command's changes
   BuriedValues buried = {};

@@ -85,6 +85,9 @@ class TtlRules {
   void Adopt(Said said, std::mt19937_64& random) noexcept;
   // False: every deadline is as it was asked for.
   bool any() const noexcept { return any_; }
+  // Until Resume(what this has returned) every deadline is as it was asked for.
+  bool Suspend() noexcept { return std::exchange(any_, false); }
+  void Resume(bool any) noexcept { any_ = any; }
 
   // The deadline of this key after a write that asks for `wanted`; its standing is kKept. Throws TtlRequired.
   Expiry Obeying(std::string_view key, Expiry wanted, Now now) const;
