@@ -17,9 +17,10 @@ MAY_INCLUDE = {
     "exec": _EXEC,
     "script": _EXEC | {"exec"},
     "snapshot": _EXEC | {"exec"},
-    "commands": _EXEC | {"exec", "script", "snapshot"},
+    "replication": _EXEC | {"exec", "snapshot"},
+    "commands": _EXEC | {"exec", "script", "snapshot", "replication"},
     "net": _EXEC | {"exec"},
-    "main": _EXEC | {"exec", "script", "snapshot", "commands", "net"},
+    "main": _EXEC | {"exec", "script", "snapshot", "replication", "commands", "net"},
 }
 # The rooms of a floor, the lowest one first: a room may include those before it. "." stands for the files that are in no room.
 # A floor that is not listed has no rooms.

@@ -40,7 +40,7 @@ def read_summary(output, code):
 
 
 # The parts of the project that have tests of their own: floors of src, and the whole daemon.
-PARTS = ("base", "config", "resp", "cache", "server", "exec", "script", "snapshot", "net", "commands", "integration")
+PARTS = ("base", "config", "resp", "cache", "server", "exec", "script", "snapshot", "replication", "net", "commands", "integration")
 _OTHER_PROGRAMS = {"net": ["sim_tests"], "commands": ["command_tests"], "integration": ["integration_tests"]}
 
 

@@ -12,6 +12,7 @@
 #include "server/acl/user.h"
 #include "server/acl/users.h"
 #include "server/clients/failed_logins.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/stats.h"
 #include "server/hubs/hubs.h"
 
@@ -132,7 +133,7 @@ void ReplyHello(Context& ctx) {
   reply.Bulk("mode");
   reply.Bulk(ModeOf(ctx.server));
   reply.Bulk("role");
-  reply.Bulk(kServerRole);
+  reply.Bulk(ctx.server.link.follows() ? "replica" : "master");
   reply.Bulk("modules");
   reply.EmptyArray();
 }

@@ -1,14 +1,18 @@
-// WAIT, WAITAOF and ROLE: answers of a server without replicas. Clients send these commands to a server with replicas.
-// Mayfly never has replicas, so no client waits. REPLCONF, SYNC and PSYNC send a snapshot to a client that asks for nothing more:
-// redis-cli --rdb.
+// REPLICAOF makes this server follow a master, or none; ROLE tells which. WAIT and WAITAOF are answers of a server without
+// replicas: Mayfly never has replicas, so no client waits. REPLCONF, SYNC and PSYNC send a snapshot to a client that asks for
+// nothing more: redis-cli --rdb.
 #include <limits>
 #include <new>
 #include <string>
 #include <vector>
 
+#include "base/text/ascii.h"
+#include "base/text/numbers.h"
+#include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/dispatch/context.h"
-#include "exec/info/identity.h"
+#include "replication/master_link.h"
+#include "server/figures/link_figures.h"
 #include "server/waiting/parking.h"
 #include "snapshot/snapshots.h"
 #include "snapshot/sync_wishes.h"
@@ -48,12 +52,59 @@ void WaitAof(Context& ctx, Args& args) {
   ctx.reply.Integer(0);
 }
 
+// "NO ONE" makes this server a master with the keys that it has.
+void ReplicaOf(Context& ctx, Args& args) {
+  if (ctx.server.cluster != nullptr) return ctx.Fail("ERR REPLICAOF not allowed in cluster mode.");
+  const LinkFigures& link = ctx.server.link;
+  if (EqualsIgnoringCase(args[1], "NO") && EqualsIgnoringCase(args[2], "ONE")) {
+    MasterLink::Of(ctx.server).FollowNone(ctx.now);
+    ctx.server.options.FollowMaster({});
+    return ctx.reply.Ok();
+  }
+  const std::optional<int64_t> port = ParseInteger(args[2]);
+  if (!port) return ctx.Fail(errors::kNotInteger);
+  if (*port < 0 || *port > std::numeric_limits<uint16_t>::max()) return ctx.Fail("ERR Invalid master port");
+  const config::MasterAddress master{.host = std::string(args[1]), .port = static_cast<uint16_t>(*port)};
+  if (link.follows() && SameIgnoringCase(link.host, master.host) && link.port == master.port)
+    return ctx.reply.Simple("OK Already connected to specified master");
+  MasterLink::Of(ctx.server).Follow(master, ctx.now);
+  ctx.server.options.FollowMaster(master);
+  ctx.reply.Ok();
+}
+
+std::string_view RoleStateOf(LinkFigures::State state) noexcept {
+  switch (state) {
+    case LinkFigures::State::kNone:
+    case LinkFigures::State::kConnect:
+      return "connect";
+    case LinkFigures::State::kConnecting:
+      return "connecting";
+    case LinkFigures::State::kHandshake:
+      return "handshake";
+    case LinkFigures::State::kTransfer:
+    case LinkFigures::State::kLoading:
+      return "sync";
+    case LinkFigures::State::kConnected:
+      break;
+  }
+  return "connected";
+}
+
 void Role(Context& ctx, Args&) {
-  constexpr int64_t kReplicatedBytes = 0;
-  ctx.reply.Array(3);
-  ctx.reply.Bulk(kServerRole);
-  ctx.reply.Integer(kReplicatedBytes);
-  ctx.reply.EmptyArray();
+  const LinkFigures& link = ctx.server.link;
+  if (!link.follows()) {
+    constexpr int64_t kReplicatedBytes = 0;
+    ctx.reply.Array(3);
+    ctx.reply.Bulk("master");
+    ctx.reply.Integer(kReplicatedBytes);
+    return ctx.reply.EmptyArray();
+  }
+  ctx.reply.Array(5);
+  ctx.reply.Bulk("slave");
+  ctx.reply.Bulk(link.host);
+  ctx.reply.Integer(link.port);
+  ctx.reply.Bulk(RoleStateOf(link.state));
+  ctx.reply.Integer(link.up() ? link.offset : -1);
 }
 
 // Returns false after an error reply.
@@ -169,6 +220,15 @@ constexpr Command kRows[] = {
          "Says what the next SYNC is to send: RDB-ONLY 1, and RDB-FILTER-ONLY with \"functions\" or \"\".",
      .doc_flags = "syscmd",
      .notes = "Options of replicas are unknown."},
+    {.name = "replicaof",
+     .arity = 3,
+     .flags = kAdmin | kNoScript | kNoAsyncLoading | kStale,
+     .handler = ReplicaOf,
+     .since = "5.0.0",
+     .complexity = "O(1); all keys of the master are received and loaded in slices",
+     .summary =
+         "Makes this server follow a master, or none, which makes it a master with the keys that it has.",
+     .syntax = "<host port | NO ONE>"},
     {.name = "role",
      .arity = 1,
      .flags = kNoScript | kLoading | kStale | kFast,
@@ -176,7 +236,19 @@ constexpr Command kRows[] = {
      .handler = Role,
      .since = "2.8.12",
      .complexity = "O(1)",
-     .summary = "Shows the role of this server in replication: a master without replicas."},
+     .summary =
+         "Shows the role of this server in replication: a master, or the replica of one, and how far it is."},
+    {.name = "slaveof",
+     .arity = 3,
+     .flags = kAdmin | kNoScript | kNoAsyncLoading | kStale,
+     .handler = ReplicaOf,
+     .since = "1.0.0",
+     .complexity = "O(1); all keys of the master are received and loaded in slices",
+     .summary = "An older name of REPLICAOF.",
+     .syntax = "<host port | NO ONE>",
+     .doc_flags = "deprecated",
+     .deprecated_since = "5.0.0",
+     .replaced_by = "`REPLICAOF`"},
     {.name = "sync",
      .arity = 1,
      .flags = kAdmin | kNoScript | kNoAsyncLoading | kNoMulti,

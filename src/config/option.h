@@ -31,7 +31,6 @@ enum class Foreign : uint8_t {
   kFileName,       // without a path
   kDirectoryName,  // without a path
   kTitleTemplate,  // text with {variables}
-  kReplicaOf,      // "no one" is the same as ""
 };
 
 // The place of an option's value. The type of the member is the type of the option.
@@ -44,7 +43,7 @@ using Target = std::variant<
     FileMode Settings::*, Directory Settings::*, EventClasses Settings::*, Duration Settings::*,
     std::vector<TtlRule> Settings::*, std::vector<NamespaceTerms> Settings::*,
     std::vector<UserLine> Settings::*, PubSubDefault Settings::*, std::vector<SavePoint> Settings::*,
-    ShutdownFlags Settings::*, LoadMode Settings::*>;
+    ShutdownFlags Settings::*, LoadMode Settings::*, MasterAddress Settings::*>;
 
 enum OptionFlag : uint32_t {
   kFixed = 1 << 0,      // needs a restart: CONFIG SET refuses the option

@@ -76,11 +76,6 @@ Problem CheckTitleTemplate(std::string_view text) {
   return std::nullopt;
 }
 
-Problem ReadReplicaOf(Words words, std::string& normal) {
-  if (words.size() == 2 && SameIgnoringCase(normal, "no one")) normal.clear();
-  return normal.empty() || words.size() == 2 ? std::nullopt : Problem("wrong number of arguments");
-}
-
 // `normal` holds `words` joined.
 Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& normal) {
   const std::string text = normal;
@@ -114,8 +109,6 @@ Problem ReadAs(const Option& option, Foreign kind, Words words, std::string& nor
       return CheckName(option, text, "dirname");
     case Foreign::kTitleTemplate:
       return CheckTitleTemplate(text);
-    case Foreign::kReplicaOf:
-      return ReadReplicaOf(words, normal);
   }
   return std::nullopt;
 }

@@ -224,6 +224,14 @@ struct ShutdownFlags {
 // What clients get while the file is loaded. kServe: answers, and a key that is not there yet is a miss. kWait: LOADING.
 enum class LoadMode : uint8_t { kServe, kWait };
 
+// Where the master is; no host: this server follows none.
+struct MasterAddress {
+  std::string host;
+  uint16_t port = 0;
+
+  bool operator==(const MasterAddress&) const = default;
+};
+
 struct Settings {
   // Addresses, and clients allowed to connect.
   int64_t port = 6379;
@@ -341,6 +349,19 @@ struct Settings {
   bool rdb_load_damaged = true;
   ShutdownFlags shutdown_on_sigterm;
   ShutdownFlags shutdown_on_sigint;
+
+  // Replication.
+  MasterAddress replicaof;
+  std::string masterauth;
+  std::string masteruser;
+  bool replica_read_only = true;
+  bool replica_serve_stale_data = true;
+  bool replica_ignore_maxmemory = true;
+  int64_t repl_timeout_s = 60;
+  int64_t replica_priority = 100;
+  bool replica_announced = true;
+  std::string replica_announce_ip;
+  int64_t replica_announce_port = 0;
 
   // Messages to clients.
   EventClasses notify_keyspace_events;

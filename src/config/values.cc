@@ -5,6 +5,7 @@
 #include <charconv>
 #include <cmath>
 #include <iterator>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -237,6 +238,23 @@ Problem Read(const Option&, std::span<const std::string> words, ShutdownFlags& v
   return ReadShutdownFlags(words, value);
 }
 
+// "no one" is the same as "".
+Problem Read(const Option&, std::span<const std::string> words, MasterAddress& value) {
+  if (words.empty() || (words.size() == 1 && words[0].empty())) {
+    value = {};
+    return std::nullopt;
+  }
+  if (words.size() != 2) return "wrong number of arguments";
+  if (SameIgnoringCase(words[0], "no") && SameIgnoringCase(words[1], "one")) {
+    value = {};
+    return std::nullopt;
+  }
+  const std::optional<int64_t> port = ParseInteger(words[1]);
+  if (!port || *port < 1 || *port > std::numeric_limits<uint16_t>::max()) return "Invalid master port";
+  value = {.host = words[0], .port = static_cast<uint16_t>(*port)};
+  return std::nullopt;
+}
+
 OutputLimit* FindClass(std::string_view name, OutputLimits& limits) noexcept {
   if (SameIgnoringCase(name, "normal")) return &limits.normal;
   if (SameIgnoringCase(name, "replica") || SameIgnoringCase(name, "slave")) return &limits.replica;
@@ -274,6 +292,9 @@ std::string Format(const std::vector<TtlRule>& value) { return FormatTtlRules(va
 std::string Format(const std::vector<NamespaceTerms>& value) { return FormatNamespaces(value); }
 std::string Format(const std::vector<SavePoint>& value) { return FormatSavePoints(value); }
 std::string Format(ShutdownFlags value) { return FormatShutdownFlags(value); }
+std::string Format(const MasterAddress& value) {
+  return value.host.empty() ? "" : value.host + ' ' + std::to_string(value.port);
+}
 std::string Format(const EventClasses& value) { return value.letters; }
 std::string Format(const MaxMemory& value) { return std::to_string(value.bytes); }
 

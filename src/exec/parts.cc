@@ -43,6 +43,7 @@ Parts::Parts(Outside&& from)
              .leases = leases,
              .event_log = event_log,
              .stats = stats,
+             .link = link,
              .rates = rates,
              .sliced_work = sliced_work,
              .failed_logins = failed_logins,

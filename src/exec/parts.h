@@ -27,6 +27,7 @@
 #include "server/clients/sessions.h"
 #include "server/figures/incidents.h"
 #include "server/figures/latency_monitor.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/process_memory.h"
 #include "server/figures/rates.h"
 #include "server/figures/slow_log.h"
@@ -72,6 +73,7 @@ struct Parts {
   Databases databases;
   Evictor evictor;
   Stats stats;
+  LinkFigures link;
   MemoryMeter memory;
   std::optional<KernelMemory> kernel_memory;
   ResidentGuard resident;

@@ -117,16 +117,6 @@ class FilesBesideServers : public SnapshotTest {
                {"PEXPIREAT", key, std::to_string(RealMs() + 1'000'000'000 + static_cast<int64_t>(i))});
     }
   }
-  // Each version of a server has digits of its own for fractions, and Redis's digest tells since 7.4 of deadlines of fields.
-  static bool HasOwnDigest(const std::vector<Words>& requests) {
-    const Words& last = requests.back();
-    if (last[0].starts_with("HP")) return true;
-    if (last[0] != "ZADD") return false;
-    for (size_t i = 2; i < last.size(); i += 2) {
-      if (last[i].find_first_of(".e") != std::string::npos) return true;
-    }
-    return false;
-  }
   // The digest of all other values.
   template <typename Ask>
   Reply DigestOfOthers(Ask&& ask) {

@@ -110,4 +110,14 @@ Words LargeForms() {
       "--zset-max-listpack-entries", "0", "--stream-node-max-entries", "3", "--rdbcompression",         "no"};
 }
 
+bool HasOwnDigest(const std::vector<Words>& requests) {
+  const Words& last = requests.back();
+  if (last[0].starts_with("HP")) return true;
+  if (last[0] != "ZADD") return false;
+  for (size_t i = 2; i < last.size(); i += 2) {
+    if (last[i].find_first_of(".e") != std::string::npos) return true;
+  }
+  return false;
+}
+
 }  // namespace mayfly::testing

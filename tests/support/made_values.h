@@ -22,6 +22,9 @@ std::vector<Made> Values();
 // Hashes of redis-server 7.4 and later. `now_ms`: Unix time.
 std::vector<Made> ValuesWithFieldDeadlines(int64_t now_ms);
 
+// Each version of a server has digits of its own for fractions, and Redis's digest tells since 7.4 of deadlines of fields.
+bool HasOwnDigest(const std::vector<Words>& requests);
+
 // Options of a redis-server by which values have their large forms, and lists have many nodes.
 Words LargeForms();
 

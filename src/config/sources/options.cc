@@ -374,6 +374,11 @@ void Options::LowerMaxClients(uint64_t most) noexcept {
   state_.settings.maxclients = static_cast<int64_t>(most);
 }
 
+void Options::FollowMaster(MasterAddress master) {
+  changed_.insert(FindOption(&Settings::replicaof));
+  state_.settings.replicaof = std::move(master);
+}
+
 void Options::SetMemoryBytes(uint64_t memory_bytes) {
   if (memory_bytes == memory_bytes_) return;
   memory_bytes_ = memory_bytes;

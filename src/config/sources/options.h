@@ -75,6 +75,8 @@ class Options {
   // The system lets fewer clients in than maxclients says. CONFIG REWRITE does not write that: it is not what somebody
   // wants. REQUIRES: nobody listens to changes yet.
   void LowerMaxClients(uint64_t most) noexcept;
+  // REPLICAOF has changed the master; CONFIG REWRITE writes that. Throws std::bad_alloc.
+  void FollowMaster(MasterAddress master);
   // From now on CONFIG REWRITE fails with this text.
   void ForbidRewrite(std::string reason) { no_rewrite_ = std::move(reason); }
   const Files& files() const noexcept { return files_; }

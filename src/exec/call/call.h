@@ -1,6 +1,6 @@
 // A call: one running request, from any sender.
 //
-// A client's pipeline, a woken client, a transaction, a script and a test all make their calls through Executor::MakeCall (a
+// A client's pipeline, a woken client, a transaction, a script, a master's stream and a test all make their calls through Executor::MakeCall (a
 // pipeline through the same code without a struct). Calls may be nested: a handler makes an inner call by Context::MakeCall.
 // The whole state of a call lies on the stack: arguments, clock and timer.
 #pragma once
@@ -22,6 +22,7 @@ enum class Origin : uint8_t {
   kWoken,        // a client sent the request and had to wait
   kTransaction,  // a part of another call: cannot wait, and the outer call is the client's last command
   kScript,
+  kMaster,  // a replica's master sent it: nothing but its form is a reason to refuse it
 };
 
 // True if a call may park its client.

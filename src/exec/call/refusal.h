@@ -20,7 +20,9 @@ enum class Refusal : uint8_t {
   kMemory,      // the command may need memory, and no key is left to evict
   kNamespace,   // likewise in a key's namespace; a script that has written something is refused, too
   kUnsaved,     // the last save has failed, and the command writes
+  kReadOnly,    // a replica takes writes from its master alone
   kSubscriber,  // RESP2's subscriber mode
+  kMasterDown,  // the link of a replica is down, and its data may be stale
   kLoading,     // a snapshot is loaded
   kBusy,        // a script has been running for too long
   kBusyFunction,  // a function has been running for too long

@@ -278,9 +278,11 @@ Outcome Executor::MakeCall(const Call& call) {
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
   // A script itself does not write, so its calls are refused while nothing can be saved.
-  const uint32_t modes = in_transaction ? call.session.modes & BitOf(Mode::kStranger)
-                                        : call.session.modes | (server_.modes & BitOf(Mode::kUnsaved));
-  MemoryGate* const gate = call.ignores_memory_limits ? nullptr : &gate_;
+  const bool by_master = call.origin == Origin::kMaster;
+  uint32_t modes = call.session.modes;
+  if (in_transaction) modes &= BitOf(Mode::kStranger);
+  if (!in_transaction && !by_master) modes |= server_.modes & BitOf(Mode::kUnsaved);
+  MemoryGate* const gate = call.ignores_memory_limits || by_master ? nullptr : &gate_;
   const Refusal why = WhyRefused(call.session, modes, args, call.row, gate, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);

@@ -22,7 +22,7 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 14> kTexts = {{
+constexpr std::array<Text, 16> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
@@ -33,8 +33,10 @@ constexpr std::array<Text, 14> kTexts = {{
     {Refusal::kMemory, errors::kOutOfMemory},
     {Refusal::kNamespace, errors::kOutOfMemory},
     {Refusal::kUnsaved, errors::kUnsaved},
+    {Refusal::kReadOnly, errors::kReadOnly},
     {Refusal::kSubscriber, "ERR Can't execute '",
      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
+    {Refusal::kMasterDown, errors::kMasterDown},
     {Refusal::kLoading, errors::kLoading},
     {Refusal::kBusy, errors::kBusyScript},
     {Refusal::kBusyFunction, errors::kBusyFunction},
@@ -98,15 +100,18 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
   }
   if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
     return Refusal::kElsewhere;
-  if (gate != nullptr && !Has(modes, Mode::kPaused)) {
+  const bool read_only = gate != nullptr && gate->RefusesWrites();
+  if (gate != nullptr && !Has(modes, Mode::kPaused) && !read_only) {
     if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
   }
   // As in Redis, PING tells health checks.
   if (Has(modes, Mode::kUnsaved) && (row->writes || (flags & kDenyOom) != 0 || row->full_name == "ping"))
     return Refusal::kUnsaved;
+  if (read_only && row->writes) return Refusal::kReadOnly;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
+  if (Has(modes, Mode::kNoMaster) && (flags & kStale) == 0) return Refusal::kMasterDown;
   if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
   if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0)
     return Has(modes, Mode::kBusyFunction) ? Refusal::kBusyFunction : Refusal::kBusy;

@@ -13,7 +13,6 @@ inline constexpr std::string_view kServerName = "redis";
 inline constexpr std::string_view kRedisVersion = "7.4.0";
 
 inline constexpr std::string_view kMayflyVersion = MAYFLY_VERSION;
-inline constexpr std::string_view kServerRole = "master";
 inline std::string_view ModeOf(const Server& server) noexcept {
   return server.cluster != nullptr ? "cluster" : "standalone";
 }

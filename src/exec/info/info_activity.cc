@@ -10,6 +10,7 @@
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/info/ttl_walk.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/rates.h"
 #include "server/figures/save_figures.h"
 #include "server/figures/stats.h"
@@ -241,13 +242,44 @@ void TtlHistSection(InfoSink& sink, Server& server, Now now) {
   show("none", last.histogram.lasting());
 }
 
-void ReplicationSection(InfoSink& sink, Server& server, Now) {
-  sink.Field("role", kServerRole);
+void TransferFields(InfoSink& sink, const LinkFigures& link, Now now) {
+  const auto done = static_cast<int64_t>(link.transfer_bytes);
+  sink.Field("master_sync_total_bytes", std::max<int64_t>(link.transfer_total, 0));
+  sink.Field("master_sync_read_bytes", done);
+  sink.Field("master_sync_left_bytes", link.transfer_total < 0 ? -1 : link.transfer_total - done);
+  sink.Field("master_sync_last_io_seconds_ago", SecondsSince(link.heard_mono_ms, now));
+}
+
+// With Redis's names.
+void ReplicaFields(InfoSink& sink, const LinkFigures& link, const config::Settings& settings, Now now) {
+  const bool syncs =
+      link.state == LinkFigures::State::kTransfer || link.state == LinkFigures::State::kLoading;
+  sink.Field("master_host", link.host);
+  sink.Field("master_port", link.port);
+  sink.Field("master_link_status", link.up() ? "up" : "down");
+  sink.Field("master_last_io_seconds_ago", link.up() ? SecondsSince(link.heard_mono_ms, now) : -1);
+  sink.Field("master_sync_in_progress", syncs ? 1 : 0);
+  sink.Field("slave_read_repl_offset", link.offset);
+  sink.Field("slave_repl_offset", link.offset);
+  if (syncs) TransferFields(sink, link, now);
+  if (!link.up()) sink.Field("master_link_down_since_seconds", SecondsSince(link.down_since_mono_ms, now));
+  sink.Field("master_full_syncs", link.full_syncs);
+  sink.Field("master_partial_syncs", link.partial_syncs);
+  sink.Field("master_failed_commands", link.failures);
+  sink.Field("slave_priority", settings.replica_priority);
+  sink.Field("slave_read_only", settings.replica_read_only ? 1 : 0);
+  sink.Field("replica_announced", settings.replica_announced ? 1 : 0);
+}
+
+void ReplicationSection(InfoSink& sink, Server& server, Now now) {
+  const LinkFigures& link = server.link;
+  sink.Field("role", link.follows() ? "slave" : "master");
+  if (link.follows()) ReplicaFields(sink, link, server.options.settings(), now);
   sink.Field("connected_slaves", 0);
   sink.Field("master_failover_state", "no-failover");
-  sink.Field("master_replid", server.run_id);
+  sink.Field("master_replid", link.history.empty() ? server.run_id : link.history);
   sink.Field("master_replid2", std::string(server.run_id.size(), '0'));
-  sink.Field("master_repl_offset", 0);
+  sink.Field("master_repl_offset", link.follows() ? link.offset : 0);
   sink.Field("second_repl_offset", -1);
   sink.Field("repl_backlog_active", 0);
   sink.Field("repl_backlog_size", server.options.Get("repl-backlog-size").value_or("0"));

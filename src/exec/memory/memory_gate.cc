@@ -6,11 +6,25 @@
 #include "config/sources/options.h"
 #include "exec/memory/resident_guard.h"
 #include "server/figures/latency_monitor.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/stats.h"
 
 namespace mayfly {
 
+bool MemoryGate::RefusesWrites() const noexcept {
+  return server_.link.follows() && server_.options.settings().replica_read_only;
+}
+
+bool MemoryGate::IgnoresLimits() const noexcept {
+  return server_.link.follows() && server_.options.settings().replica_ignore_maxmemory;
+}
+
+// A replica's ceiling of 0 makes every write take the way on which refusals are found.
 void MemoryGate::SetCeiling() noexcept {
+  if (RefusesWrites()) [[unlikely]] {
+    ceiling_ = 0;
+    return;
+  }
   const uint64_t maxmemory = Limits().maxmemory_bytes;
   if (maxmemory == 0)
     ceiling_ = UINT64_MAX;
@@ -20,6 +34,8 @@ void MemoryGate::SetCeiling() noexcept {
 
 // Every turn of the loop calls Calm: the test must be cheap.
 bool MemoryGate::Calm() noexcept {
+  if (IgnoresLimits()) [[unlikely]]
+    return true;
   const uint64_t limit = server_.resident.Allowed(server_.options.settings().maxmemory.bytes);
   if (maxkeys_ != 0 || short_of_room_ || server_.resident.Due(server_.databases.heap().ChurnedBytes()))
     return false;
@@ -31,12 +47,14 @@ bool MemoryGate::Calm() noexcept {
 
 bool MemoryGate::MakeRoom(bool only_if_room, Now now) {
   SetCeiling();
+  if (RefusesWrites()) return false;
   return server_.memory.All() <= ceiling_ || MakeRoomForCommand(now) != Evictor::Outcome::kNothingToEvict ||
          !only_if_room;
 }
 
 EvictionLimits MemoryGate::Limits() const noexcept {
   const config::Settings& settings = server_.options.settings();
+  if (IgnoresLimits()) return {.policy = settings.maxmemory_policy};
   return {.maxmemory_bytes = server_.resident.Allowed(settings.maxmemory.bytes),
           .maxkeys = static_cast<uint64_t>(settings.maxkeys),
           .policy = settings.maxmemory_policy,

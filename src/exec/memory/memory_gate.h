@@ -41,6 +41,8 @@ class MemoryGate {
   // make the ceiling too low: the cost is a second test. While all memory is within maxmemory, the data are, too, and nobody
   // sums up the rest.
   void SetCeiling() noexcept;
+  // True on a replica that takes writes from its master alone (replica-read-only).
+  bool RefusesWrites() const noexcept;
   // True if `row` may run now, after the necessary evictions. If false, the row may still run if KeysFit is true. REQUIRES:
   // row.writes.
   [[gnu::always_inline]] bool MakeRoomFor(const TableRow& row, Now now) {
@@ -80,6 +82,8 @@ class MemoryGate {
  private:
   // True if Evict would have nothing to evict or to note.
   bool Calm() noexcept;
+  // True on a replica whose master evicts for it (replica-ignore-maxmemory).
+  bool IgnoresLimits() const noexcept;
   EvictionLimits Limits() const noexcept;
   Evictor::Outcome MakeRoomForCommand(Now now) noexcept;
   Evictor::Outcome Evict(size_t budget, Now now, const EvictionOwed& owed = {}) noexcept;

@@ -40,10 +40,11 @@ enum class Mode : uint32_t {
   kPushTarget = 1 << 12,   // receives the invalidation messages of another client
   kMonitor = 1 << 15,      // MONITOR: receives a line for every call, and may use no key
   // The server's modes, for every client (Server::modes). No session has these bits.
-  kUnsaved = 1 << 23,       // the last save has failed: writes are refused (stop-writes-on-bgsave-error)
-  kPaused = 1 << 24,        // CLIENT PAUSE, or some keys' writers wait (ParkingLot::HoldsBack)
-  kLoading = 1 << 25,       // a snapshot is loaded, and clients have to wait (load-mode wait)
-  kBusy = 1 << 26,          // a script or a function has been running for too long
+  kNoMaster = 1 << 22,  // a replica's link is down, and clients get no stale data (replica-serve-stale-data)
+  kUnsaved = 1 << 23,   // the last save has failed: writes are refused (stop-writes-on-bgsave-error)
+  kPaused = 1 << 24,    // CLIENT PAUSE, or some keys' writers wait (ParkingLot::HoldsBack)
+  kLoading = 1 << 25,   // a snapshot is loaded, and clients have to wait (load-mode wait)
+  kBusy = 1 << 26,      // a script or a function has been running for too long
   kBusyFunction = 1 << 27,  // the long script is a function
   kObserved = 1 << 28,      // there is a call observer (exec/observe/call_observers.h)
   kClustered = 1 << 29,     // other daemons serve some slots (server/cluster/cluster.h)

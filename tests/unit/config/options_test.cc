@@ -144,12 +144,30 @@ TEST_CASE("daemonize has a warning of its own, and CONFIG GET answers what is in
 
 TEST_CASE("options whose silent loss would hurt are refused, except with their harmless value") {
   CHECK(ErrorOfOptions({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
-  CHECK(ErrorOfOptions({"--replicaof", "10.0.0.1", "6379"})
-            .starts_with("--replicaof: replicaof 10.0.0.1 6379 is refused"));
-  CHECK(ErrorOfOptions({"--slaveof", "10.0.0.1 6379"}).find("is refused") != std::string::npos);
   CHECK(ErrorOfOptions({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
   CHECK(ErrorOfOptions({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
-  CHECK(ErrorOfOptions({"--replicaof", "no", "one", "--cluster-enabled", "no"}) == "");
+  CHECK(ErrorOfOptions({"--appendonly", "no", "--cluster-enabled", "no"}) == "");
+}
+
+TEST_CASE("replicaof names a host and a port, or no one") {
+  const TestFiles files;
+  CHECK(Loaded(files, {"--replicaof", "10.0.0.1", "6379"}).options.settings().replicaof ==
+        MasterAddress{"10.0.0.1", 6379});
+  CHECK(Loaded(files, {"--slaveof", "10.0.0.1 6379"}).Get("replicaof") == "10.0.0.1 6379");
+  CHECK(Loaded(files, {"--replicaof", "no", "one"}).Get("replicaof") == "");
+  CHECK(ErrorOfOptions({"--replicaof", "10.0.0.1"}) == "--replicaof: wrong number of arguments");
+  for (const char* wrong : {"x", "0", "65536"})
+    CHECK(ErrorOfOptions({"--replicaof", "10.0.0.1", wrong}) == "--replicaof: Invalid master port");
+}
+
+TEST_CASE("a master that REPLICAOF has named is written by CONFIG REWRITE") {
+  TestFiles files;
+  files.Put("/here/a.conf", "port 7000\n");
+  Loaded loaded(files, {"/here/a.conf"});
+  loaded.options.FollowMaster({"10.0.0.1", 6379});
+  CHECK(loaded.Get("replicaof") == "10.0.0.1 6379");
+  CHECK(loaded.options.Rewrite() == std::nullopt);
+  CHECK(files.Text("/here/a.conf").find("replicaof 10.0.0.1 6379\n") != std::string::npos);
 }
 
 TEST_CASE("a refusal depends on the value that wins, and names its place") {

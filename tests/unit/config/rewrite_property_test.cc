@@ -139,7 +139,7 @@ TEST_CASE("values of many options together are in force again after a rewrite of
 
 TEST_CASE("random bytes that CONFIG SET accepts are in force again after a rewrite") {
   std::mt19937 random(7);
-  const char* const names[] = {"requirepass", "masteruser", "ignore-warnings", "masterauth"};
+  const char* const names[] = {"requirepass", "bind-source-addr", "ignore-warnings", "masterauth"};
   TestFiles files;
   files.Put("/a.conf", "");
   Loaded loaded(files, {"/a.conf"});
@@ -185,7 +185,7 @@ TEST_CASE("a file that would be too large to be read is not written") {
   TestFiles files;
   files.Put("/a.conf", "timeout 3\n");
   Loaded loaded(files, {"/a.conf"});
-  REQUIRE(loaded.Set({{"masteruser", std::string(kConfigBytesMax / 4, '\xff')}}) == "");
+  REQUIRE(loaded.Set({{"bind-source-addr", std::string(kConfigBytesMax / 4, '\xff')}}) == "");
   CHECK(loaded.options.Rewrite() == "Rewriting config file: /a.conf: would be larger than 16777216 bytes");
   CHECK((files.Text("/a.conf") == "timeout 3\n"));
 }

@@ -1,0 +1,65 @@
+// What a replica says to its master before the master sends keys or commands. Each answer is one line:
+//
+//   PING                                       +PONG, or an error that asks for a password
+//   AUTH [user] password                       +OK          if there is a password
+//   REPLCONF listening-port <port>             +OK
+//   REPLCONF ip-address <address>              +OK          if an address is announced
+//   REPLCONF capa eof capa psync2              +OK
+//   PSYNC <history> <offset + 1>, or PSYNC ? -1
+//                                              +FULLRESYNC <history> <offset>, +CONTINUE [history], or an error
+//
+// Errors of REPLCONF do not matter: older servers do not know every option. Without state outside; knows no time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mayfly {
+
+struct HandshakeTerms {
+  std::string user = {};  // empty: the default user
+  std::string password = {};
+  std::string announced_address = {};  // empty: the one that the master sees
+  uint16_t listening_port = 0;
+  std::string history = {};  // of the stream that this server has; empty: none
+  int64_t offset = 0;        // in that stream
+};
+
+class Handshake {
+ public:
+  enum class State : uint8_t {
+    kUnderWay,
+    kFull,      // the master sends all keys; then its stream goes on at offset()
+    kContinue,  // the stream goes on where it was
+    kLater,     // the master cannot now
+    kRefused,   // see problem()
+  };
+
+  explicit Handshake(HandshakeTerms terms) : terms_(std::move(terms)) {}
+
+  // The first request.
+  std::string Begin();
+  // The master's line, without its end. Returns the next request, or "".
+  std::string Take(std::string_view line);
+  State state() const noexcept { return state_; }
+  // One line.
+  const std::string& problem() const noexcept { return problem_; }
+  const std::string& history() const noexcept { return terms_.history; }
+  int64_t offset() const noexcept { return terms_.offset; }
+
+ private:
+  enum class Step : uint8_t { kPing, kLogin, kPort, kAddress, kCapabilities, kSync };
+
+  std::string Ask(Step step);
+  std::string Refuse(std::string_view what, std::string_view line);
+  void TakeSync(std::string_view line);
+  bool ReadFull(std::string_view words);
+
+  HandshakeTerms terms_;
+  Step step_ = Step::kPing;
+  State state_ = State::kUnderWay;
+  std::string problem_;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,144 @@
+#include "replication/master_commands.h"
+
+#include <utility>
+
+#include "base/log/log.h"
+#include "base/text/ascii.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "config/words.h"
+#include "exec/dispatch/executor.h"
+#include "server/figures/link_figures.h"
+
+namespace mayfly {
+namespace {
+
+constexpr int kProtocol = 2;
+
+// How the master's commands see the keys.
+class MasterView {
+ public:
+  explicit MasterView(Databases& databases) noexcept
+      : databases_(databases), ruled_(databases.ttl_rules().Suspend()), before_(databases.expired_keys()) {
+    if (before_ == ExpiredKeys::kHidden) databases_.TreatExpired(ExpiredKeys::kShown);
+    databases_.SetClient(0);
+  }
+  MasterView(const MasterView&) = delete;
+  MasterView& operator=(const MasterView&) = delete;
+  ~MasterView() {
+    databases_.TreatExpired(before_);
+    databases_.ttl_rules().Resume(ruled_);
+  }
+
+ private:
+  Databases& databases_;
+  const bool ruled_;
+  const ExpiredKeys before_;
+};
+
+bool Is(std::string_view word, std::string_view name) noexcept { return EqualsIgnoringCase(word, name); }
+
+}  // namespace
+
+MasterCommands::MasterCommands(Server& server)
+    : server_(server), session_(chunks_), replies_(chunks_, kProtocol) {
+  session_.modes = 0;
+  session_.peer = "master";
+}
+
+MasterCommands::~MasterCommands() = default;
+
+void MasterCommands::Begin(int64_t offset) noexcept {
+  Cut();
+  session_.db = 0;
+  offset_ = offset;
+}
+
+void MasterCommands::Cut() noexcept {
+  parser_ = resp::Parser();
+  input_ = {};
+  parsed_ = 0;
+  in_transaction_ = false;
+  transaction_.clear();
+}
+
+bool MasterCommands::Feed(std::string_view bytes, Now now) {
+  const MasterView view(server_.databases);
+  const resp::Limits limits{.max_bulk = server_.options.settings().proto_max_bulk_len};
+  input_.append(bytes);
+  resp::Status status = resp::Status::kReady;
+  while (status == resp::Status::kReady) {
+    args_.Clear();
+    resp::Request request{};
+    status = parser_.Next(std::string_view(input_).substr(parsed_), limits, args_, request);
+    if (status != resp::Status::kReady) break;
+    const Range range{parsed_, request.size};
+    parsed_ += request.size;
+    Take({args_.data() + request.first_arg, request.arg_count}, range, now);
+  }
+  args_.Clear();
+  if (!in_transaction_) {
+    input_.erase(0, parsed_);
+    parsed_ = 0;
+  }
+  return status != resp::Status::kError;
+}
+
+void MasterCommands::Take(std::span<const std::string_view> words, Range range, Now now) {
+  if (in_transaction_) {
+    if (words.empty() || !Is(words[0], "EXEC")) return transaction_.push_back(range);
+    RunTransaction(now);
+    return;
+  }
+  if (!words.empty() && Is(words[0], "MULTI")) {
+    in_transaction_ = true;
+    transaction_.clear();
+    // Only what precedes it has taken effect.
+    input_.erase(0, range.begin);
+    parsed_ = range.size;
+    return;
+  }
+  if (!words.empty()) Run(words, now);
+  offset_ += static_cast<int64_t>(range.size);
+}
+
+void MasterCommands::RunTransaction(Now now) {
+  for (const Range& range : std::exchange(transaction_, {})) {
+    resp::Parser parser;
+    resp::ArgList args;
+    resp::Request request{};
+    const std::string_view text = std::string_view(input_).substr(range.begin, range.size);
+    const resp::Limits limits{.max_bulk = server_.options.settings().proto_max_bulk_len};
+    if (parser.Next(text, limits, args, request) != resp::Status::kReady || request.arg_count == 0) continue;
+    Run({args.data() + request.first_arg, request.arg_count}, now);
+  }
+  in_transaction_ = false;
+  offset_ += static_cast<int64_t>(parsed_);
+  input_.erase(0, parsed_);
+  parsed_ = 0;
+}
+
+void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
+  if (Is(words[0], "PING")) return;
+  if (Is(words[0], "REPLCONF")) {
+    wish_ = wish_ || (words.size() > 1 && Is(words[1], "GETACK"));
+    return;
+  }
+  Executor& executor = *server_.executor;
+  replies_.Clear();
+  const Outcome outcome =
+      executor.MakeCall({session_, replies_.writer(), now, Origin::kMaster, words, executor.RowOf(words)});
+  if (outcome.errors != 0) NoteFailure(words, replies_.Text());
+  replies_.Clear();
+}
+
+void MasterCommands::NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept {
+  ++server_.link.failures;
+  if (server_.log == nullptr || failures_told_++ >= kFailuresTold) return;
+  reply = reply.substr(0, reply.find('\r'));
+  server_.log->Warning("a command of the master has failed, so keys may differ from the master's: ",
+                       config::Printable(words[0]), " ", words.size() > 1 ? config::Printable(words[1]) : "",
+                       ": ", reply);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,79 @@
+// Runs the commands that a master sends to its replica, in order.
+//
+//   bytes --Feed--> resp::Parser --> a request --> Executor::MakeCall (Origin::kMaster)
+//                                    MULTI ... EXEC: all of it at once, when EXEC is there
+//
+// The commands run with expired keys still there (ExpiredKeys::kShown), without rules for TTLs, and are refused for nothing but
+// their form: the master has decided. A command that cannot run here is counted, and the first are logged; the keys may differ
+// from the master's then.
+//
+// offset() counts the bytes of the stream whose requests have taken effect: a transaction counts with its EXEC.
+//
+// Memory: the bytes of the unfinished request or transaction. Borrows the server. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/memory/output.h"
+#include "base/time/clock.h"
+#include "exec/call/reply_buffer.h"
+#include "resp/args.h"
+#include "resp/parser.h"
+#include "server/clients/session.h"
+#include "server/server.h"
+
+namespace mayfly {
+
+class MasterCommands {
+ public:
+  // So many commands that cannot run are logged in the life of a link.
+  static constexpr uint64_t kFailuresTold = 10;
+
+  explicit MasterCommands(Server& server);
+  ~MasterCommands();
+  MasterCommands(const MasterCommands&) = delete;
+  MasterCommands& operator=(const MasterCommands&) = delete;
+
+  // The stream begins at `offset`, in database 0.
+  void Begin(int64_t offset) noexcept;
+  // The stream was cut. It goes on at offset(), in the same database.
+  void Cut() noexcept;
+  // Runs what the bytes complete. False: these are no requests, and the stream is of no more use. Throws std::bad_alloc; then,
+  // too.
+  bool Feed(std::string_view bytes, Now now);
+  int64_t offset() const noexcept { return offset_; }
+  // The master has asked for the offset since the last call.
+  bool TakeWish() noexcept { return std::exchange(wish_, false); }
+  uint64_t bytes() const noexcept { return input_.capacity(); }
+
+ private:
+  struct Range {
+    size_t begin;
+    size_t size;
+  };
+  void Take(std::span<const std::string_view> words, Range range, Now now);
+  void RunTransaction(Now now);
+  void Run(std::span<const std::string_view> words, Now now);
+  void NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept;
+
+  Server& server_;
+  ChunkPool chunks_;
+  Session session_;
+  ReplyBuffer replies_;
+  resp::Parser parser_;
+  resp::ArgList args_;
+  std::string input_;  // from the first request on that has not taken effect
+  size_t parsed_ = 0;  // of the input
+  bool in_transaction_ = false;
+  std::vector<Range> transaction_;  // its requests in the input
+  int64_t offset_ = 0;
+  bool wish_ = false;
+  uint64_t failures_told_ = 0;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,330 @@
+#include "replication/master_link.h"
+
+#include <algorithm>
+#include <new>
+#include <system_error>
+#include <utility>
+
+#include "base/log/log.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/dispatch/executor.h"
+#include "replication/configured_master.h"
+#include "server/clients/session.h"
+#include "server/hubs/hubs.h"
+#include "snapshot/disk/disk.h"
+#include "snapshot/loader.h"
+#include "snapshot/snapshots.h"
+
+namespace mayfly {
+namespace {
+
+constexpr size_t kMarkBytes = 8;  // of the run's id, in the names of temporary files
+
+std::string_view ReasonOf(OutgoingConnection::State state) noexcept {
+  switch (state) {
+    case OutgoingConnection::State::kNoAddress:
+      return "its name is not known";
+    case OutgoingConnection::State::kRefused:
+      return "it cannot be connected to";
+    default:
+      return "the connection has ended";
+  }
+}
+
+}  // namespace
+
+MasterLink::MasterLink(Server& server, Disk& disk)
+    : Alarm(server.hubs.alarms),
+      Wakes::Ear(server.hubs.wakes),
+      server_(server),
+      disk_(disk),
+      figures_(server.link),
+      account_(server.hubs.accounts, account_bytes_),
+      commands_(server) {
+  server.options.Follow([this](const config::Settings&) { GateStaleData(); },
+                        &config::Settings::replica_serve_stale_data);
+  server.options.Follow([this](const config::Settings&) { server_.executor->FollowRole(); },
+                        &config::Settings::replica_ignore_maxmemory);
+}
+
+MasterLink::~MasterLink() = default;
+
+MasterLink& MasterLink::Of(Server& server) {
+  if (server.master_link == nullptr) server.master_link = std::make_unique<MasterLink>(server, Disk::Real());
+  return *static_cast<MasterLink*>(server.master_link.get());
+}
+
+// ---- the role
+
+void MasterLink::Follow(const config::MasterAddress& master, Now now) {
+  std::string host = master.host;
+  if (figures_.state == State::kLoading) Snapshots::Of(server_).StopLoad();
+  Drop();
+  figures_.host = std::move(host);
+  figures_.port = master.port;
+  figures_.history.clear();
+  figures_.down_since_mono_ms = now.mono_ms;
+  retry_mono_ms_ = now.mono_ms;
+  Become(State::kConnect, now);
+  server_.databases.TreatExpired(ExpiredKeys::kHidden);
+  server_.executor->FollowRole();
+  if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
+}
+
+// What is being loaded is a whole file: the load goes on.
+void MasterLink::FollowNone(Now now) {
+  if (!figures_.follows()) return;
+  const bool loading = figures_.state == State::kLoading;
+  std::unique_ptr<Transfer> file = loading ? std::move(transfer_) : nullptr;
+  Drop();
+  transfer_ = std::move(file);
+  figures_.history.clear();
+  Become(State::kNone, now);
+  server_.databases.TreatExpired(ExpiredKeys::kRemoved);
+  server_.executor->FollowRole();
+  if (server_.log != nullptr) server_.log->Notice("following no master any more");
+}
+
+void MasterLink::Become(State state, Now now) noexcept {
+  if (figures_.state == State::kConnected && state != State::kConnected)
+    figures_.down_since_mono_ms = now.mono_ms;
+  figures_.state = state;
+  GateStaleData();
+}
+
+void MasterLink::GateStaleData() noexcept {
+  const bool stale = figures_.follows() && !figures_.up();
+  const bool refuse = stale && !server_.options.settings().replica_serve_stale_data;
+  server_.modes = (server_.modes & ~BitOf(Mode::kNoMaster)) | (refuse ? BitOf(Mode::kNoMaster) : 0);
+}
+
+// ---- the connection
+
+uint64_t MasterLink::timeout_ms() const noexcept {
+  return static_cast<uint64_t>(server_.options.settings().repl_timeout_s) * kMsPerSecond;
+}
+
+uint64_t MasterLink::NextWake() const noexcept {
+  switch (figures_.state) {
+    case State::kNone:
+      return Alarms::kNever;
+    case State::kConnect:
+      return retry_mono_ms_;
+    case State::kConnecting:
+    case State::kHandshake:
+      return figures_.heard_mono_ms + timeout_ms();
+    case State::kLoading:  // the master has to wait
+      return told_mono_ms_ + kTellMs;
+    case State::kTransfer:
+    case State::kConnected:
+      break;
+  }
+  return std::min(told_mono_ms_ + kTellMs, figures_.heard_mono_ms + timeout_ms());
+}
+
+void MasterLink::OnWake(Now now, Log*) noexcept {
+  if (NextWake() > now.mono_ms) return;
+  try {
+    if (figures_.state == State::kConnect) return Connect(now);
+    if (figures_.state != State::kLoading && now.mono_ms >= figures_.heard_mono_ms + timeout_ms())
+      return Lose("no byte came within repl-timeout", now);
+    told_mono_ms_ = now.mono_ms;
+    Tell();
+  } catch (const std::bad_alloc&) {
+    Lose("out of memory", now);
+  }
+}
+
+// A master that sends all keys only wants to know that somebody reads.
+void MasterLink::Tell() {
+  if (connection_ == nullptr) return;
+  if (figures_.state != State::kConnected) return connection_->Send("\n");
+  const std::string offset = std::to_string(figures_.offset);
+  connection_->Send("*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n$" + std::to_string(offset.size()) + "\r\n" +
+                    offset + "\r\n");
+}
+
+void MasterLink::Connect(Now now) {
+  retry_mono_ms_ = now.mono_ms + kRetryMs;
+  if (server_.outgoing == nullptr) return;
+  figures_.heard_mono_ms = now.mono_ms;
+  Become(State::kConnecting, now);
+  connection_ = server_.outgoing->Connect(figures_.host, figures_.port, *this);
+  if (connection_->ended()) Lose(ReasonOf(connection_->state()), now);
+}
+
+HandshakeTerms MasterLink::Terms() const {
+  const config::Settings& settings = server_.options.settings();
+  const int64_t port = settings.replica_announce_port != 0 ? settings.replica_announce_port : settings.port;
+  return {.user = settings.masteruser,
+          .password = settings.masterauth,
+          .announced_address = settings.replica_announce_ip,
+          .listening_port = static_cast<uint16_t>(port),
+          .history = figures_.history,
+          .offset = figures_.offset};
+}
+
+void MasterLink::OnNews() noexcept {
+  const Now now = server_.executor->now();
+  try {
+    if (!connection_->received().empty()) figures_.heard_mono_ms = now.mono_ms;
+    if (figures_.state == State::kConnecting && connection_->state() == OutgoingConnection::State::kOpen) {
+      Become(State::kHandshake, now);
+      handshake_.emplace(Terms());
+      connection_->Send(handshake_->Begin());
+    }
+    Work(now);
+    // Also while a file is loaded: its link is of no more use, but the file is.
+    if (connection_ != nullptr && connection_->ended() && figures_.state != State::kLoading)
+      Lose(ReasonOf(connection_->state()), now);
+  } catch (const std::bad_alloc&) {
+    Lose("out of memory", now, /*keeps_history=*/false);
+  } catch (const std::system_error&) {
+    Lose("the system allows no more threads", now);
+  }
+}
+
+// The thread of the file has news, or a script has ended.
+void MasterLink::OnSignal() noexcept {
+  if (connection_ != nullptr && figures_.follows()) OnNews();
+}
+
+void MasterLink::Work(Now now) {
+  while (figures_.state == State::kHandshake && connection_ != nullptr &&
+         connection_->received().find('\n') != std::string_view::npos)
+    Answer(now);
+  if (connection_ == nullptr) return;
+  if (figures_.state == State::kHandshake && connection_->received().size() > kMostLineBytes)
+    return Lose("its answers are no lines of Redis's protocol", now);
+  if (figures_.state == State::kTransfer) Receive(now);
+  if (figures_.state == State::kConnected) Hear(now);
+}
+
+// ---- the handshake
+
+void MasterLink::Answer(Now now) {
+  const std::string_view received = connection_->received();
+  const size_t end = received.find('\n');
+  std::string_view line = received.substr(0, std::min(end, kMostLineBytes));
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  std::string next = handshake_->Take(line);
+  connection_->Consume(end + 1);
+  if (!next.empty()) connection_->Send(std::move(next));
+  if (handshake_->state() != Handshake::State::kUnderWay) EndHandshake(now);
+}
+
+void MasterLink::EndHandshake(Now now) {
+  const config::Settings& settings = server_.options.settings();
+  switch (handshake_->state()) {
+    case Handshake::State::kUnderWay:
+      return;
+    case Handshake::State::kLater:
+    case Handshake::State::kRefused:
+      return Lose(std::string(handshake_->problem()), now);
+    case Handshake::State::kFull:
+      figures_.transfer_bytes = 0;
+      figures_.transfer_total = -1;
+      told_mono_ms_ = now.mono_ms;
+      transfer_ =
+          std::make_unique<Transfer>(disk_, settings.dir.path, server_.run_id.substr(0, kMarkBytes),
+                                     settings.rdbchecksum, [&wakes = server_.hubs.wakes] { wakes.Signal(); });
+      if (server_.log != nullptr) server_.log->Notice("the master sends all its keys");
+      return Become(State::kTransfer, now);
+    case Handshake::State::kContinue:
+      break;
+  }
+  figures_.history = handshake_->history();
+  ++figures_.partial_syncs;
+  commands_.Cut();
+  told_mono_ms_ = 0;
+  if (server_.log != nullptr) server_.log->Notice("the master goes on at byte ", figures_.offset);
+  Become(State::kConnected, now);
+}
+
+// ---- all keys
+
+void MasterLink::Receive(Now now) {
+  while (!connection_->received().empty()) {
+    const size_t taken = transfer_->Take(connection_->received());
+    if (taken == 0) break;
+    connection_->Consume(taken);
+  }
+  figures_.transfer_bytes = transfer_->received_bytes();
+  figures_.transfer_total = transfer_->total_bytes();
+  account_bytes_ = transfer_->waiting_bytes();
+  const Transfer::State state = transfer_->state();
+  if (state == Transfer::State::kFailed)
+    Lose("its snapshot is of no use: " + transfer_->problem(), now);
+  else if (state == Transfer::State::kDone)
+    Load(now);
+}
+
+void MasterLink::Load(Now now) {
+  account_bytes_ = 0;
+  const std::string problem = Snapshots::Of(server_).LoadReceived(
+      transfer_->path(), [this](const LoadResult& result) { OnLoaded(result); }, now);
+  if (!problem.empty()) return Lose("its snapshot cannot be loaded: " + problem, now);
+  figures_.history.clear();  // until all is loaded, there is no stream that these keys are of
+  Become(State::kLoading, now);
+  if (server_.log != nullptr)
+    server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which take the place of all keys now");
+}
+
+void MasterLink::OnLoaded(const LoadResult& result) {
+  transfer_.reset();
+  if (figures_.state != State::kLoading) return;
+  const Now now = server_.executor->now();
+  if (!result.problem.empty()) return Lose("its snapshot cannot be loaded", now);
+  figures_.history = handshake_->history();
+  figures_.offset = handshake_->offset();
+  ++figures_.full_syncs;
+  commands_.Begin(figures_.offset);
+  told_mono_ms_ = now.mono_ms;
+  figures_.heard_mono_ms = now.mono_ms;
+  Become(State::kConnected, now);
+  try {
+    Tell();  // the master begins with its stream
+  } catch (const std::bad_alloc&) {
+    return Lose("out of memory", now);
+  }
+  OnNews();
+}
+
+// ---- the stream
+
+void MasterLink::Hear(Now now) {
+  if (server_.Busy()) return;
+  const std::string_view received = connection_->received();
+  if (received.empty()) return;
+  const bool good = commands_.Feed(received, now);
+  connection_->Consume(received.size());
+  figures_.offset = commands_.offset();
+  account_bytes_ = commands_.bytes();
+  if (!good) return Lose("its stream is not in Redis's protocol", now, /*keeps_history=*/false);
+  if (commands_.TakeWish()) Tell();
+}
+
+void MasterLink::Drop() noexcept {
+  connection_.reset();
+  handshake_.reset();
+  transfer_.reset();
+  account_bytes_ = 0;
+}
+
+void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {
+  if (server_.log != nullptr)
+    server_.log->Warning("no link to the master ", figures_.host, ":", figures_.port, ": ", why);
+  if (!keeps_history) figures_.history.clear();
+  Drop();
+  commands_.Cut();
+  retry_mono_ms_ = now.mono_ms + kRetryMs;
+  Become(State::kConnect, now);
+}
+
+void FollowConfiguredMaster(Server& server) {
+  const config::MasterAddress& master = server.options.settings().replicaof;
+  if (!master.host.empty()) MasterLink::Of(server).Follow(master, server.clock.Read());
+}
+
+}  // namespace mayfly

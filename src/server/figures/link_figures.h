@@ -1,0 +1,39 @@
+// What is known of the link to the master, for INFO, ROLE and the refusals of a replica.
+//
+// Whoever follows the master writes the figures. Loop thread only. Units: bytes, monotonic milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace mayfly {
+
+struct LinkFigures {
+  enum class State : uint8_t {
+    kNone,        // this server follows no master
+    kConnect,     // waits until it connects again
+    kConnecting,  // to the master's address
+    kHandshake,
+    kTransfer,  // the master sends all keys
+    kLoading,   // they are loaded
+    kConnected,
+  };
+
+  bool follows() const noexcept { return state != State::kNone; }
+  bool up() const noexcept { return state == State::kConnected; }
+
+  State state = State::kNone;
+  std::string host;
+  uint16_t port = 0;
+  uint64_t heard_mono_ms = 0;       // of the last byte
+  uint64_t down_since_mono_ms = 0;  // while it is not up
+  uint64_t transfer_bytes = 0;      // of this transfer or the last, received
+  int64_t transfer_total = 0;       // likewise, -1: the master did not say
+  std::string history;  // the replication ID: names the stream that `offset` counts in; 40 hex digits
+  int64_t offset = 0;   // bytes of the stream that have taken effect here
+  uint64_t full_syncs = 0;
+  uint64_t partial_syncs = 0;
+  uint64_t failures = 0;  // of the master's commands, which this server could not run
+};
+
+}  // namespace mayfly

@@ -1,0 +1,360 @@
+// REPLICAOF against a master whose every byte the test decides (support/fake_target.h).
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "replication/master_link.h"
+#include "support/fake_target.h"
+#include "support/snapshot_test.h"
+
+namespace mayfly::testing {
+namespace {
+
+const std::string kHistory(40, 'a');
+const std::string kOtherHistory(40, 'b');
+const Reply kReadOnly = Error("READONLY You can't write against a read only replica.");
+
+class ReplicaTest : public SnapshotTest {
+ public:
+  ReplicaTest() { server().server.master_link = std::make_unique<MasterLink>(server().server, disk); }
+  ~ReplicaTest() { server().server.master_link.reset(); }
+
+  // The bytes of a file with these keys. REQUIRES: there is no key.
+  std::string FileWith(const std::vector<Words>& requests) {
+    for (const Words& request : requests) Run(request);
+    REQUIRE(Run({"SAVE"}) == Ok());
+    REQUIRE(Run({"FLUSHALL"}) == Ok());
+    return disk.files().at(kSnapshotPath);
+  }
+  FakeTarget& master() { return targets.last(); }
+  // Until the master is asked for its keys.
+  void Greet(const std::string& sync = "PSYNC ? -1") {
+    master().Accept();
+    CHECK(master().Take() == "PING");
+    master().Answer("+PONG\r\n");
+    CHECK(master().Take() == "REPLCONF listening-port 6379");
+    master().Answer("+OK\r\n");
+    CHECK(master().Take() == "REPLCONF capa eof capa psync2");
+    master().Answer("+OK\r\n");
+    CHECK(master().Take() == sync);
+  }
+  void Connect() {
+    CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
+    AdvanceTime(0);
+    REQUIRE(targets.count() != 0);
+    Greet();
+  }
+  void AnswerFull(int64_t offset = 100) {
+    master().Answer("+FULLRESYNC " + kHistory + " " + std::to_string(offset) + "\r\n");
+  }
+  // Until the file is written and loaded.
+  void FinishSync() {
+    for (int i = 0; i < 10'000 && (Replication("master_sync_in_progress") == "1" || snapshots().loading());
+         ++i)
+      Slice();
+  }
+  void Sync(const std::string& file, int64_t offset = 100) {
+    Connect();
+    AnswerFull(offset);
+    master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+    FinishSync();
+    CHECK(Replication("master_link_status") == "up");
+    CHECK(master().Take() == "REPLCONF ACK " + std::to_string(offset));
+  }
+  std::string Replication(const std::string& field) {
+    const std::string text = Run({"INFO", "replication"}).text;
+    const size_t at = text.find("\n" + field + ":");
+    if (at == std::string::npos) return "";
+    const size_t begin = at + field.size() + 2;
+    return text.substr(begin, text.find('\r', begin) - begin);
+  }
+  void Command(const Words& words) { master().Answer(EncodeRequest(words)); }
+
+  FakeTargets targets{server()};
+};
+
+// ---- the first synchronisation
+
+TEST_CASE_METHOD(ReplicaTest, "a replica greets its master, receives all keys, and follows its commands") {
+  Sync(FileWith({{"SET", "a", "1"}, {"RPUSH", "l", "x", "y"}}));
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+  CHECK(Run({"LRANGE", "l", "0", "-1"}) == Array({Bulk("x"), Bulk("y")}));
+  Command({"SELECT", "0"});
+  Command({"SET", "b", "2"});
+  CHECK(Run({"GET", "b"}) == Bulk("2"));
+  const size_t bytes = EncodeRequest({"SELECT", "0"}).size() + EncodeRequest({"SET", "b", "2"}).size();
+  CHECK(Replication("slave_repl_offset") == std::to_string(100 + bytes));
+  CHECK(Run({"ROLE"}) == Array({Bulk("slave"), Bulk("there"), Integer(7000), Bulk("connected"),
+                                Integer(static_cast<int64_t>(100 + bytes))}));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a master may send its keys with a mark at their end") {
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  const std::string mark(40, 'e');
+  Connect();
+  AnswerFull();
+  master().Answer("\n\n$EOF:" + mark + "\r\n");
+  const std::string bytes = file + mark;
+  for (const char byte : bytes) master().Answer(std::string(1, byte));
+  FinishSync();
+  CHECK(Replication("master_link_status") == "up");
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "the keys of before are served until the master's are there, and go then") {
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  Run({"SET", "old", "x"});
+  Connect();
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file.substr(0, file.size() - 1));
+  for (int i = 0; i < 10; ++i) Slice();
+  CHECK(Run({"GET", "old"}) == Bulk("x"));
+  CHECK(Run({"ROLE"}).elements[3] == Bulk("sync"));
+  master().Answer(file.substr(file.size() - 1));
+  FinishSync();
+  CHECK(Run({"GET", "old"}) == Null());
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a file that is damaged does the keys no harm") {
+  std::string file = FileWith({{"SET", "a", "1"}});
+  Run({"SET", "old", "x"});
+  file[file.size() - 12] ^= 1;
+  Connect();
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  FinishSync();
+  CHECK(Replication("master_link_status") == "down");
+  CHECK(master().closed());
+  CHECK(Run({"GET", "old"}) == Bulk("x"));
+  AdvanceTime(MasterLink::kRetryMs);
+  CHECK(targets.count() == 2);
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a master that hangs up within its file does the keys no harm") {
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  Run({"SET", "old", "x"});
+  Connect();
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file.substr(0, 20));
+  master().HangUp();
+  CHECK(Run({"GET", "old"}) == Bulk("x"));
+  CHECK(Run({"ROLE"}).elements[3] == Bulk("connect"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "what is no snapshot ends the link") {
+  Connect();
+  AnswerFull();
+  master().Answer("HTTP/1.1 400 Bad Request\r\n");
+  CHECK(master().closed());
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet();
+  AnswerFull();
+  master().Answer(std::string(100, 'x'));
+  CHECK(master().closed());
+}
+
+// ---- the greeting
+
+TEST_CASE_METHOD(ReplicaTest, "the replica logs in with masteruser and masterauth") {
+  SetOption("masterauth", "secret");
+  SetOption("masteruser", "repl");
+  Run({"REPLICAOF", "there", "7000"});
+  AdvanceTime(0);
+  master().Accept();
+  CHECK(master().Take() == "PING");
+  master().Answer("-NOAUTH Authentication required.\r\n");
+  CHECK(master().Take() == "AUTH repl secret");
+  master().Answer("-WRONGPASS invalid username-password pair or user is disabled.\r\n");
+  CHECK(master().closed());
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a master that is not ready is asked again") {
+  Connect();
+  master().Answer("-NOMASTERLINK Can't SYNC while not connected with my master\r\n");
+  CHECK(master().closed());
+  CHECK(Run({"ROLE"}).elements[3] == Bulk("connect"));
+  AdvanceTime(MasterLink::kRetryMs);
+  CHECK(targets.count() == 2);
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a master that says nothing is given up after repl-timeout") {
+  SetOption("repl-timeout", "10");
+  Connect();
+  AdvanceTime(9'999);
+  CHECK_FALSE(master().closed());
+  AdvanceTime(1);
+  CHECK(master().closed());
+}
+
+// ---- the stream
+
+TEST_CASE_METHOD(ReplicaTest, "a transaction takes effect as a whole, and counts when it has") {
+  Sync(FileWith({}), 0);
+  const std::string begin = EncodeRequest({"MULTI"}) + EncodeRequest({"SET", "a", "1"});
+  master().Answer(begin);
+  CHECK(Run({"GET", "a"}) == Null());
+  CHECK(Replication("slave_repl_offset") == "0");
+  const std::string end = EncodeRequest({"INCR", "a"}) + EncodeRequest({"EXEC"});
+  master().Answer(end.substr(0, 5));
+  master().Answer(end.substr(5));
+  CHECK(Run({"GET", "a"}) == Bulk("2"));
+  CHECK(Replication("slave_repl_offset") == std::to_string(begin.size() + end.size()));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "the replica tells each second how far it is, and when it is asked") {
+  Sync(FileWith({}), 0);
+  Command({"SET", "a", "1"});
+  AdvanceTime(MasterLink::kTellMs);
+  const size_t set = EncodeRequest({"SET", "a", "1"}).size();
+  CHECK(master().Take() == "REPLCONF ACK " + std::to_string(set));
+  Command({"REPLCONF", "GETACK", "*"});
+  const size_t wish = EncodeRequest({"REPLCONF", "GETACK", "*"}).size();
+  CHECK(master().Take() == "REPLCONF ACK " + std::to_string(set + wish));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "after a break the stream goes on where it was, in the same database") {
+  Sync(FileWith({}), 0);
+  Command({"SELECT", "3"});
+  master().Answer(EncodeRequest({"SET", "a", "1"}) + "*3\r\n$3\r\nSET");
+  const size_t done = EncodeRequest({"SELECT", "3"}).size() + EncodeRequest({"SET", "a", "1"}).size();
+  master().HangUp();
+  CHECK(Replication("master_link_status") == "down");
+  CHECK(Run({"EXISTS", "a"}) == Integer(0));
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet("PSYNC " + kHistory + " " + std::to_string(done + 1));
+  master().Answer("+CONTINUE " + kOtherHistory + "\r\n");
+  CHECK(Replication("master_replid") == kOtherHistory);
+  CHECK(Replication("master_link_status") == "up");
+  Command({"SET", "b", "2"});
+  Run({"SELECT", "3"});
+  CHECK(Run({"MGET", "a", "b"}) == Array({Bulk("1"), Bulk("2")}));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "bytes that are no requests end the stream, and all keys are asked for again") {
+  Sync(FileWith({}), 0);
+  master().Answer("*1\r\nnonsense\r\n");
+  CHECK(master().closed());
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet("PSYNC ? -1");
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a command that cannot run here is counted, and the stream goes on") {
+  Sync(FileWith({{"SET", "a", "x"}}), 0);
+  Command({"FT.CREATE", "index"});
+  Command({"LPUSH", "a", "1"});
+  Command({"SET", "b", "2"});
+  CHECK(Replication("master_failed_commands") == "2");
+  CHECK(Run({"GET", "b"}) == Bulk("2"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "rules for TTLs do not touch what the master sends") {
+  SetOption("ttl-rule", "* default 10s");
+  Sync(FileWith({}), 0);
+  Command({"SET", "a", "1"});
+  CHECK(Run({"TTL", "a"}) == Integer(-1));
+}
+
+// ---- deadlines
+
+TEST_CASE_METHOD(ReplicaTest, "an expired key is hidden, and kept until the master deletes it") {
+  Sync(FileWith({{"SET", "a", "1", "PX", "100"}}), 0);
+  AdvanceTime(100);
+  CHECK(Run({"GET", "a"}) == Null());
+  CHECK(Run({"DBSIZE"}) == Integer(1));
+  Command({"DEL", "a"});
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "the master may still change a key that has expired here") {
+  Sync(FileWith({{"SET", "a", "1", "PX", "100"}}), 0);
+  AdvanceTime(101);
+  Command({"INCR", "a"});
+  CHECK(Run({"GET", "a"}) == Null());
+  Command({"PEXPIREAT", "a", UnixMs(1000)});
+  CHECK(Run({"GET", "a"}) == Bulk("2"));
+  CHECK(Run({"PTTL", "a"}) == Integer(1000));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a key that has expired on its way is kept, too") {
+  const std::string file = FileWith({{"SET", "a", "1", "PX", "100"}});
+  AdvanceTime(200);
+  Sync(file, 0);
+  CHECK(Run({"GET", "a"}) == Null());
+  Command({"PEXPIREAT", "a", UnixMs(1000)});
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a new master frees what has expired meanwhile") {
+  Sync(FileWith({{"SET", "a", "1", "PX", "100"}}), 0);
+  AdvanceTime(100);
+  CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(master().closed());
+  AdvanceTime(0);
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+  CHECK(Run({"SET", "b", "1"}) == Ok());
+  CHECK(Run({"ROLE"}) == Array({Bulk("master"), Integer(0), Array({})}));
+}
+
+// ---- clients
+
+TEST_CASE_METHOD(ReplicaTest, "clients of a replica read, and may not write") {
+  Sync(FileWith({{"SET", "a", "1"}}), 0);
+  CHECK(Run({"SET", "b", "1"}) == kReadOnly);
+  CHECK(Run({"GETEX", "a", "EX", "1"}) == kReadOnly);
+  CHECK(Run({"FLUSHALL"}) == kReadOnly);
+  CHECK(Run({"MULTI"}) == Ok());
+  CHECK(Run({"SET", "b", "1"}) == kReadOnly);
+  CHECK(Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of previous errors."));
+  CHECK(Run({"EVAL", "return redis.call('GET', KEYS[1])", "1", "a"}) == Bulk("1"));
+  CHECK(Run({"EVAL", "return redis.call('SET', KEYS[1], '2')", "1", "a"}).text.starts_with("READONLY"));
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+  SetOption("replica-read-only", "no");
+  CHECK(Run({"SET", "b", "1"}) == Ok());
+}
+
+TEST_CASE_METHOD(ReplicaTest, "without its master a replica answers, unless replica-serve-stale-data is no") {
+  Sync(FileWith({{"SET", "a", "1"}}), 0);
+  master().HangUp();
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+  SetOption("replica-serve-stale-data", "no");
+  CHECK(Run({"GET", "a"}) ==
+        Error("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."));
+  CHECK(Run({"PING"}) ==
+        Error("MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'."));
+  CHECK(Run({"ROLE"}).elements.size() == 5);
+  CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a replica evicts nothing, unless replica-ignore-maxmemory is no") {
+  SetOption("maxkeys", "2");
+  Sync(FileWith({}), 0);
+  for (const char* key : {"a", "b", "c", "d"}) Command({"SET", key, "1"});
+  AdvanceTime(1);
+  CHECK(Run({"DBSIZE"}) == Integer(4));
+  Run({"REPLICAOF", "NO", "ONE"});
+  CHECK(Run({"SET", "e", "1"}) == Ok());
+  AdvanceTime(1);
+  CHECK(Run({"DBSIZE"}) == Integer(2));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "clients that wait to read hear of what the master adds") {
+  Sync(FileWith({}), 0);
+  TestClient& reader = SnapshotTest::Connect();
+  CHECK(reader.Run({"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}) == NoReply());
+  Command({"XADD", "s", "1-1", "f", "v"});
+  CHECK(reader.Received().size() == 1);
+}
+
+TEST_CASE_METHOD(ReplicaTest, "REPLICAOF reads a port, and knows the master that it has") {
+  CHECK(Run({"REPLICAOF", "there", "x"}) == Error("ERR value is not an integer or out of range"));
+  CHECK(Run({"REPLICAOF", "there", "65536"}) == Error("ERR Invalid master port"));
+  CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
+  CHECK(Run({"SLAVEOF", "there", "7000"}) == Simple("OK Already connected to specified master"));
+  CHECK(Run({"CONFIG", "GET", "replicaof"}) == Array({Bulk("replicaof"), Bulk("there 7000")}));
+  CHECK(Run({"HELLO"}).elements[11] == Bulk("replica"));
+}
+
+}  // namespace
+}  // namespace mayfly::testing

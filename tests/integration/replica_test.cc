@@ -1,0 +1,198 @@
+// REPLICAOF of real servers: redis-server, a newer one, and valkey-server, under writes.
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include "integration/client.h"
+#include "integration/daemon.h"
+#include "support/made_values.h"
+#include "support/oracle.h"
+
+namespace mayfly {
+namespace {
+
+using Words = std::vector<std::string>;
+using testing::Oracle;
+
+// A server that Mayfly follows, and a client of it.
+class Master {
+ public:
+  explicit Master(const std::string& program = Oracle::kProgram, Words options = {})
+      : server_(With(std::move(options), port_), program), client_(Client::ToPort(port_)) {}
+
+  std::string port() const { return std::to_string(port_); }
+  uint16_t port_number() const { return port_; }
+  std::string Run(const Words& words) { return client_.Run(words); }
+  // A value of every kind, each at a key of its own, every other one with a deadline.
+  void Fill() {
+    size_t number = 0;
+    for (const testing::Made& made : testing::Values()) {
+      if (testing::HasOwnDigest(made.requests)) continue;
+      for (const Words& request : made.requests) REQUIRE(Run(request).front() != '-');
+      const std::string key = "made:" + std::to_string(number);
+      if (Run({"RENAME", "k", key}) != "OK") continue;
+      if (++number % 2 == 0) Run({"PEXPIRE", key, "3600000"});
+    }
+  }
+
+ private:
+  static Words With(Words options, uint16_t port) {
+    options.insert(options.end(), {"--port", std::to_string(port), "--bind", "127.0.0.1",
+                                   "--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"});
+    return options;
+  }
+
+  const uint16_t port_ = FreePort();
+  Oracle server_;
+  Client client_;
+};
+
+// Writes of all kinds, as fast as the server answers, until it is destroyed.
+class Writers {
+ public:
+  explicit Writers(uint16_t port) : thread_([this, port] { Write(Client::ToPort(port)); }) {}
+  Writers(const Writers&) = delete;
+  Writers& operator=(const Writers&) = delete;
+  ~Writers() { Stop(); }
+  void Stop() {
+    stop_ = true;
+    if (thread_.joinable()) thread_.join();
+  }
+  size_t requests() const noexcept { return requests_; }
+
+ private:
+  void Write(Client client) {
+    for (size_t i = 0; !stop_; ++i) {
+      const std::string n = std::to_string(i % 500);
+      const std::string more = std::to_string(i);
+      const std::vector<Words> requests = {
+          {"SET", "s:" + n, more},
+          {"SET", "t:" + n, more, "PX", std::to_string(1 + i % 200)},
+          {"INCR", "c:" + n},
+          {"HSET", "h:" + n, "f" + std::to_string(i % 700), more},
+          {"SADD", "u:" + n, "m" + more},
+          {"SPOP", "u:" + std::to_string((i * 7) % 500)},
+          {"ZADD", "z:" + n, more, "m" + std::to_string(i % 300)},
+          {"RPUSH", "l:" + n, more},
+          {"LPOP", "l:" + std::to_string((i * 3) % 500)},
+          {"XADD", "x:" + n, "MAXLEN", "~", "100", "*", "f", more},
+          {"EXPIRE", "h:" + std::to_string((i * 11) % 500), "100"},
+          {"PEXPIRE", "s:" + std::to_string((i * 13) % 500), "50"},
+          {"DEL", "z:" + std::to_string((i * 17) % 500)},
+          {"MULTI"},
+          {"INCRBY", "c:a", "2"},
+          {"APPEND", "a:" + n, "x"},
+          {"EXEC"},
+          {"EVAL",
+           "redis.call('SET', KEYS[1], redis.call('TIME')[2]) return redis.call('LPUSH', KEYS[2], '1')", "2",
+           "e:" + n, "l:" + n},
+      };
+      for (const Words& request : requests) client.Queue(request);
+      for (size_t k = 0; k != requests.size(); ++k) client.Next();
+      requests_ += requests.size();
+    }
+  }
+
+  std::atomic<bool> stop_ = false;
+  std::atomic<size_t> requests_ = 0;
+  std::thread thread_;
+};
+
+void WaitForLink(Client& replica) {
+  REQUIRE(Eventually([&] { return replica.Info("master_link_status") == "up"; }));
+}
+
+// What the master has done is done here, too. REQUIRES: nobody writes.
+void WaitForOffset(Master& master, Client& replica) {
+  const auto offset_of = [&] {
+    const std::string info = master.Run({"INFO", "replication"});
+    const size_t at = info.find("master_repl_offset:") + 19;
+    return info.substr(at, info.find('\r', at) - at);
+  };
+  REQUIRE(Eventually([&] { return offset_of() == replica.Info("slave_repl_offset"); }));
+}
+
+// No key differs. Keys whose deadlines are over are gone on both sides: looking at them makes the master say so.
+void CompareAll(Master& master, Client& replica) {
+  CHECK(Eventually([&] { return master.Run({"DEBUG", "DIGEST"}) == replica.Run({"DEBUG", "DIGEST"}); }));
+}
+
+const Words kOptions = {"--enable-debug-command", "yes"};
+
+}  // namespace
+
+TEST_CASE("a replica has every key of its master, and what clients write meanwhile") {
+  for (const char* program : {Oracle::kProgram, Oracle::kNewerProgram, Oracle::kValkey}) {
+    for (const char* diskless : {"yes", "no"}) {
+      CAPTURE(program, diskless);
+      Master master(program, {"--repl-diskless-sync", diskless});
+      master.Fill();
+      Daemon daemon(kOptions);
+      Client replica(daemon);
+      replica.Run({"SET", "before", "x"});
+      Writers writers(master.port_number());
+      CHECK(replica.Run({"REPLICAOF", "127.0.0.1", master.port()}) == "OK");
+      WaitForLink(replica);
+      const size_t before = writers.requests();
+      CHECK(Eventually([&] { return writers.requests() > before + 5000; }));
+      writers.Stop();
+      WaitForOffset(master, replica);
+      CompareAll(master, replica);
+      CHECK(replica.Info("master_failed_commands") == "0");
+      CHECK(replica.Run({"EXISTS", "before"}) == ":0");
+      // The cut: the replica is a master with the same keys.
+      CHECK(replica.Run({"REPLICAOF", "NO", "ONE"}) == "OK");
+      CompareAll(master, replica);
+      CHECK(replica.Run({"SET", "own", "1"}) == "OK");
+    }
+  }
+}
+
+TEST_CASE("after a broken link the replica gets only what it has missed") {
+  Master master;
+  master.Fill();
+  Daemon daemon(kOptions);
+  Client replica(daemon);
+  replica.Run({"REPLICAOF", "127.0.0.1", master.port()});
+  WaitForLink(replica);
+  for (int i = 1; i <= 3; ++i) {
+    master.Run({"SET", "k", std::to_string(i)});
+    CHECK(master.Run({"CLIENT", "KILL", "TYPE", "replica"}) == ":1");
+    master.Run({"SET", "missed", std::to_string(i)});
+    CHECK(Eventually([&] { return replica.InfoNumber("master_partial_syncs") == i; }));
+    WaitForOffset(master, replica);
+    CompareAll(master, replica);
+  }
+  CHECK(replica.InfoNumber("master_full_syncs") == 1);
+}
+
+TEST_CASE("a replica logs in to its master, and follows it from the conf file on") {
+  Master master(Oracle::kProgram, {"--requirepass", "secret"});
+  master.Run({"AUTH", "secret"});
+  master.Run({"SET", "a", "1"});
+  Words options = kOptions;
+  options.insert(options.end(), {"--replicaof", "127.0.0.1", master.port(), "--masterauth", "secret"});
+  Daemon daemon(options);
+  Client replica(daemon);
+  WaitForLink(replica);
+  CHECK(replica.Run({"GET", "a"}) == "1");
+  CHECK(master.Run({"WAIT", "1", "10000"}) == ":1");
+}
+
+TEST_CASE("a replica's keys expire when the master says so, and no sooner for the master's commands") {
+  Master master;
+  Daemon daemon(kOptions);
+  Client replica(daemon);
+  replica.Run({"REPLICAOF", "127.0.0.1", master.port()});
+  WaitForLink(replica);
+  master.Run({"DEBUG", "SET-ACTIVE-EXPIRE", "0"});
+  master.Run({"SET", "a", "1", "PX", "1"});
+  CHECK(Eventually([&] { return replica.Run({"DBSIZE"}) == ":1" && replica.Run({"GET", "a"}) == "(nil)"; }));
+  CHECK(master.Run({"GET", "a"}) == "(nil)");  // deletes it
+  CHECK(Eventually([&] { return replica.Run({"DBSIZE"}) == ":0"; }));
+}
+
+}  // namespace mayfly

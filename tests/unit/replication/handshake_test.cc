@@ -1,0 +1,102 @@
+#include "replication/handshake.h"
+
+#include <string>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+namespace mayfly {
+namespace {
+
+using State = Handshake::State;
+
+// A request in words.
+std::string Words(const std::string& bytes) {
+  std::string words;
+  size_t at = bytes.find("\r\n") + 2;
+  while (at < bytes.size()) {
+    const size_t begin = bytes.find("\r\n", at) + 2;
+    const size_t size = std::stoul(bytes.substr(at + 1));
+    if (!words.empty()) words += ' ';
+    words += bytes.substr(begin, size);
+    at = begin + size + 2;
+  }
+  return words;
+}
+
+const std::string kHistory(40, 'a');
+
+// Until PSYNC is sent.
+std::string Greet(Handshake& handshake) {
+  std::string sent = handshake.Begin();
+  while (!Words(sent).starts_with("PSYNC")) sent = handshake.Take("+OK");
+  return Words(sent);
+}
+
+}  // namespace
+
+TEST_CASE("a replica says who it is, line by line") {
+  Handshake handshake(
+      {.user = "bob", .password = "secret", .announced_address = "10.0.0.2", .listening_port = 7000});
+  CHECK(Words(handshake.Begin()) == "PING");
+  CHECK(Words(handshake.Take("+PONG")) == "AUTH bob secret");
+  CHECK(Words(handshake.Take("+OK")) == "REPLCONF listening-port 7000");
+  CHECK(Words(handshake.Take("+OK")) == "REPLCONF ip-address 10.0.0.2");
+  CHECK(Words(handshake.Take("+OK")) == "REPLCONF capa eof capa psync2");
+  CHECK(Words(handshake.Take("+OK")) == "PSYNC ? -1");
+  CHECK(handshake.Take("+FULLRESYNC " + kHistory + " 17").empty());
+  CHECK(handshake.state() == State::kFull);
+  CHECK(handshake.history() == kHistory);
+  CHECK(handshake.offset() == 17);
+}
+
+TEST_CASE("a password without a user is the default user's, and an error before it does not matter") {
+  Handshake handshake({.password = "secret"});
+  handshake.Begin();
+  CHECK(Words(handshake.Take("-NOAUTH Authentication required.")) == "AUTH secret");
+  CHECK(handshake.Take("-WRONGPASS no").empty());
+  CHECK(handshake.state() == State::kRefused);
+  CHECK(handshake.problem() == "the master refuses the password (masterauth, masteruser): -WRONGPASS no");
+}
+
+TEST_CASE("errors of REPLCONF do not matter, and empty lines say nothing") {
+  Handshake handshake({});
+  handshake.Begin();
+  handshake.Take("+PONG");
+  CHECK(handshake.Take("").empty());
+  CHECK(Words(handshake.Take("-ERR Unrecognized REPLCONF option")) == "REPLCONF capa eof capa psync2");
+  CHECK(Words(handshake.Take("-ERR Unrecognized REPLCONF option")) == "PSYNC ? -1");
+  CHECK(handshake.Take("").empty());
+  CHECK(handshake.state() == State::kUnderWay);
+}
+
+TEST_CASE("a stream goes on after the last byte, perhaps under another name") {
+  for (const std::string& answer : {std::string("+CONTINUE"), "+CONTINUE " + std::string(40, 'b')}) {
+    Handshake handshake({.history = kHistory, .offset = 99});
+    CHECK(Greet(handshake) == "PSYNC " + kHistory + " 100");
+    handshake.Take(answer);
+    CHECK(handshake.state() == State::kContinue);
+    CHECK(handshake.history() == (answer.size() > 10 ? std::string(40, 'b') : kHistory));
+    CHECK(handshake.offset() == 99);
+  }
+}
+
+TEST_CASE("a master that cannot now is asked again, and another answer is refused") {
+  for (const char* answer : {"-NOMASTERLINK no", "-LOADING Redis is loading"}) {
+    Handshake handshake({});
+    Greet(handshake);
+    handshake.Take(answer);
+    CHECK(handshake.state() == State::kLater);
+  }
+  for (const std::string& answer :
+       {std::string("+FULLRESYNC"), "+FULLRESYNC " + kHistory, "+FULLRESYNC " + kHistory + " x",
+        "+FULLRESYNC " + kHistory + " -1", "+FULLRESYNC " + kHistory.substr(1) + " 1",
+        std::string("+CONTINUE"), std::string("-ERR unknown command"), std::string("garbage\x01")}) {
+    Handshake handshake({});
+    Greet(handshake);
+    handshake.Take(answer);
+    CHECK(handshake.state() == State::kRefused);
+  }
+}
+
+}  // namespace mayfly
