@@ -73,13 +73,14 @@ rdb::ValueStatus ReadValue(Context& ctx, const rdb::DumpPayload& payload, rdb::I
   return in.rest().empty() ? status : rdb::ValueStatus::kBad;
 }
 
-// The deadline of the key, or nothing if the deadline is over. `ttl` is not negative. A TTL of more milliseconds than a Unix
+// The deadline of the key, or nothing if the deadline is over and that matters. `ttl` is not negative. A TTL of more milliseconds than a Unix
 // time can have counts as over, as in Redis.
-std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, Now now) noexcept {
+std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, const Context& ctx) noexcept {
+  const Now now = ctx.now;
   if (ttl == 0) return Expiry::Never();
   int64_t unix_ms = ttl;
   if (!absolute && __builtin_add_overflow(ttl, now.wall_ms, &unix_ms)) return std::nullopt;
-  if (unix_ms <= now.wall_ms) return std::nullopt;
+  if (unix_ms <= now.wall_ms && ctx.RemovesOverdue()) return std::nullopt;
   return absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
 }
 
@@ -116,7 +117,7 @@ void Restore(Context& ctx, Args& args) {
   rdb::ValueIn reader(ValueLimitsOf(ctx.server.options.settings()));
   const rdb::ValueStatus status = ReadValue(ctx, *payload, in, reader);
   if (status != rdb::ValueStatus::kDone && status != rdb::ValueStatus::kExpired) return ctx.Fail(kBadPayload);
-  const std::optional<Expiry> deadline = DeadlineOf(*ttl, options.absolute, ctx.now);
+  const std::optional<Expiry> deadline = DeadlineOf(*ttl, options.absolute, ctx);
   if (!deadline || status == rdb::ValueStatus::kExpired) {
     if (existing != nullptr) ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
     return ctx.reply.Ok();

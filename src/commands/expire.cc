@@ -76,7 +76,7 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (task.given() && !entry->task() && entry->tags() == EntryExtra::kMostTags) return ctx.Fail(kTooManyTags);
   // A task whose time is over is due, and goes into its stream.
   const bool over = ms < 0 || unix_ms <= ctx.now.wall_ms;
-  if (over && !entry->task() && !task.given()) {
+  if (over && !entry->task() && !task.given() && ctx.RemovesOverdue()) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {
     if (over) expiry = Expiry::At(std::max<int64_t>(unix_ms, 0));

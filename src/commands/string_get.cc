@@ -83,7 +83,7 @@ void GetEx(Context& ctx, Args& args) {
   ReplyString(ctx, *entry);
   if (!expiry) return;
   // A task whose time is over is due, and goes into its stream.
-  if (expiry->Reached(ctx.now) && !entry->task())
+  if (expiry->Reached(ctx.now) && !entry->task() && ctx.RemovesOverdue())
     return ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   ctx.keyspace.SetExpiry(key, *entry, *expiry, ctx.now, slide);
 }

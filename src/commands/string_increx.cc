@@ -193,7 +193,7 @@ void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
   if (!applied) return ctx.Fail(Kind::kTooFar);
 
   expiry = NextExpiry(ctx, key, options, existing, expiry);
-  if (!expiry.Reached(ctx.now)) {
+  if (!expiry.Reached(ctx.now) || !ctx.RemovesOverdue()) {
     Kind::Put(ctx, key, existing, *value, expiry, EventOf<Kind>(options, existing, expiry));
   } else if (existing != nullptr) {
     ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);

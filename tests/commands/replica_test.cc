@@ -1,5 +1,7 @@
 // REPLICAOF against a master whose every byte the test decides (support/fake_target.h).
+#include <algorithm>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -255,6 +257,80 @@ TEST_CASE_METHOD(ReplicaTest, "rules for TTLs do not touch what the master sends
   CHECK(Run({"TTL", "a"}) == Integer(-1));
 }
 
+// The offset that the last PSYNC asks for, or 0.
+size_t AskedFrom(FakeTarget& master) {
+  const std::string asked = master.Take();
+  const size_t at = asked.rfind(' ');
+  return asked.starts_with("PSYNC " + kHistory) ? std::stoul(asked.substr(at + 1)) - 1 : SIZE_MAX;
+}
+
+// What a master sends, with everything that a stream may have.
+std::string Stream(std::mt19937& random) {
+  std::string stream;
+  bool in_transaction = false;
+  for (int i = 0; i < 150; ++i) {
+    const std::string key = "k" + std::to_string(random() % 20);
+    const std::string text(random() % 10 == 0 ? 40'000 : random() % 30,
+                           static_cast<char>('a' + random() % 26));
+    const std::vector<Words> requests = {{"SELECT", std::to_string(random() % 3)},
+                                         {"SET", key, text},
+                                         {"APPEND", "a" + key, text},
+                                         {"INCR", "n" + key},
+                                         {"RPUSH", "l" + key, text, "x"},
+                                         {"LPOP", "l" + key},
+                                         {"PEXPIREAT", key, "99999999999999"},
+                                         {"PING"},
+                                         {"REPLCONF", "GETACK", "*"},
+                                         {"HSET", "h" + key, text, text},
+                                         {in_transaction ? "EXEC" : "MULTI"}};
+    const Words& request = requests[random() % requests.size()];
+    if (in_transaction && (request[0] == "PING" || request[0] == "REPLCONF")) continue;
+    if (request.size() == 1 && request[0] != "PING") in_transaction = !in_transaction;
+    stream += EncodeRequest(request);
+    if (random() % 20 == 0 && !in_transaction) stream += "\n";
+  }
+  if (in_transaction) stream += EncodeRequest({"EXEC"});
+  return stream;
+}
+
+TEST_CASE_METHOD(ReplicaTest, "however often the link breaks, and wherever, each command takes effect once") {
+  const std::string file = FileWith({});
+  std::mt19937 random(11);
+  for (int round = 0; round < 30; ++round) {
+    CAPTURE(round);
+    const std::string stream = Stream(random);
+    Run({"REPLICAOF", "NO", "ONE"});
+    Sync(file, 0);
+    master().Answer(stream);
+    const Reply whole = Run({"DEBUG", "DIGEST"});
+    Run({"REPLICAOF", "NO", "ONE"});
+    Sync(file, 0);
+    size_t breaks = 0;
+    for (size_t at = 0; at < stream.size();) {
+      const size_t piece =
+          std::min<size_t>(1 + random() % (random() % 2 == 0 ? 20 : 5000), stream.size() - at);
+      master().Answer(stream.substr(at, piece));
+      at += piece;
+      // A long request, or a transaction, needs a link that lives long enough.
+      if (random() % 4 != 0 || ++breaks > 100) continue;
+      master().HangUp();
+      AdvanceTime(MasterLink::kRetryMs);
+      master().Accept();
+      master().Answer("+PONG\r\n");
+      master().Answer("+OK\r\n");
+      master().Take();
+      master().Answer("+OK\r\n");
+      const size_t from = AskedFrom(master());
+      REQUIRE(from <= at);
+      master().Answer("+CONTINUE\r\n");
+      at = from;
+    }
+    CHECK(Run({"DEBUG", "DIGEST"}) == whole);
+    CHECK(Replication("slave_repl_offset") == std::to_string(stream.size()));
+    CHECK(Replication("master_full_syncs") == std::to_string(2 * round + 2));
+  }
+}
+
 // ---- deadlines
 
 TEST_CASE_METHOD(ReplicaTest, "an expired key is hidden, and kept until the master deletes it") {
@@ -283,6 +359,68 @@ TEST_CASE_METHOD(ReplicaTest, "a key that has expired on its way is kept, too") 
   CHECK(Run({"GET", "a"}) == Null());
   Command({"PEXPIREAT", "a", UnixMs(1000)});
   CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a command with a deadline that passed on its way removes no key") {
+  Run({"SET", "a", "1"});
+  const std::string payload = Run({"DUMP", "a"}).text;
+  Sync(FileWith({{"SET", "b", "2"}, {"SET", "c", "3"}, {"RPUSH", "l", "x"}}), 0);
+  const std::string past = UnixMs(-10);
+  Command({"SET", "a", "1", "PXAT", past});
+  Command({"PEXPIREAT", "b", past});
+  Command({"GETEX", "c", "PXAT", past});
+  Command({"PEXPIREAT", "l", past});
+  Command({"RESTORE", "r", past, payload, "ABSTTL"});
+  for (const char* key : {"a", "b", "c", "l", "r"}) {
+    CHECK(Run({"EXISTS", key}) == Integer(0));
+    Command({"PEXPIREAT", key, UnixMs(1000)});
+    CHECK(Run({"PTTL", key}) == Integer(1000));
+  }
+  CHECK(Run({"MGET", "a", "b", "c", "r"}) == Array({Bulk("1"), Bulk("2"), Bulk("3"), Bulk("1")}));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a hash whose deadline is over takes the master's fields, and lives on") {
+  const std::string file = FileWith({{"HSET", "h", "a", "1", "b", "2"}, {"PEXPIRE", "h", "100"}});
+  AdvanceTime(200);
+  Sync(file, 0);
+  Command({"HSET", "h", "c", "3"});
+  CHECK(Run({"HLEN", "h"}) == Integer(0));
+  AdvanceTime(5);
+  Command({"PEXPIREAT", "h", UnixMs(1000)});
+  CHECK(Run({"HLEN", "h"}) == Integer(3));
+  AdvanceTime(1000);
+  Command({"HSET", "h", "d", "3"});
+  Command({"PERSIST", "h"});
+  CHECK(Run({"HLEN", "h"}) == Integer(4));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "keys whose deadlines pass while they are loaded are kept") {
+  constexpr int kKeys = 1000;
+  std::vector<Words> requests;
+  for (int i = 0; i < kKeys; ++i) {
+    const std::string n = std::to_string(i);
+    requests.insert(requests.end(), {{"SET", "s" + n, "v", "PX", std::to_string(100 + i)},
+                                     {"HSET", "h" + n, "a", "1", "b", "2"},
+                                     {"PEXPIRE", "h" + n, std::to_string(100 + i)}});
+  }
+  const std::string file = FileWith(requests);
+  AdvanceTime(100);
+  Connect();
+  AnswerFull(0);
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  while (Replication("master_sync_in_progress") == "1") {
+    Slice();
+    AdvanceTime(1);
+  }
+  AdvanceTime(kKeys);
+  for (int i = 0; i < kKeys; ++i) {
+    Command({"PEXPIREAT", "s" + std::to_string(i), UnixMs(1000)});
+    Command({"PEXPIREAT", "h" + std::to_string(i), UnixMs(1000)});
+  }
+  for (int i = 0; i < kKeys; ++i) {
+    CHECK(Run({"EXISTS", "s" + std::to_string(i)}) == Integer(1));
+    CHECK(Run({"HLEN", "h" + std::to_string(i)}) == Integer(2));
+  }
 }
 
 TEST_CASE_METHOD(ReplicaTest, "a new master frees what has expired meanwhile") {

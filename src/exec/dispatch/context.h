@@ -109,6 +109,8 @@ struct Context {
   bool MayPark() const noexcept { return MayBlock(origin); }
   // True if the request may run again later. A request that was parked and woken would lose its place.
   bool MayBePostponed() const noexcept { return MayPark() && resumed == nullptr; }
+  // A deadline in the past removes its key at once. But what a master has sent may come late, and another deadline may follow.
+  bool RemovesOverdue() const noexcept { return origin != Origin::kMaster; }
   // Parks the client until one of `keys` is ready, an operator wakes the client, or `deadline_mono_ms` comes; the handler
   // returns without a reply. A client that was woken in vain and is parked again keeps its place in the line, and its first
   // deadline. Keys of another type than `wanted` do not wake the client. REQUIRES: MayPark().
