@@ -175,6 +175,7 @@ void Populate(Context& ctx, Args& args) {
   const std::string prefix(args.Done() ? "key" : args.Next());
   const std::optional<int64_t> bytes = next_count(0);
   if (!count || !bytes) return ctx.Fail("ERR value is out of range, must be positive");
+  if (ctx.server.databases.expired_keys() == ExpiredKeys::kHidden) return ctx.Fail(errors::kReadOnly);
   constexpr int64_t kLongest = int64_t{512} << 20;
   if (*bytes > kLongest) return ctx.Fail("ERR value is out of range, must be positive");
   for (int64_t index = 0; index < *count; ++index) {

@@ -19,21 +19,17 @@ constexpr int kProtocol = 2;
 class MasterView {
  public:
   explicit MasterView(Databases& databases) noexcept
-      : databases_(databases), ruled_(databases.ttl_rules().Suspend()), before_(databases.expired_keys()) {
-    if (before_ == ExpiredKeys::kHidden) databases_.TreatExpired(ExpiredKeys::kShown);
+      : databases_(databases), shown_(databases), ruled_(databases.ttl_rules().Suspend()) {
     databases_.SetClient(0);
   }
   MasterView(const MasterView&) = delete;
   MasterView& operator=(const MasterView&) = delete;
-  ~MasterView() {
-    databases_.TreatExpired(before_);
-    databases_.ttl_rules().Resume(ruled_);
-  }
+  ~MasterView() { databases_.ttl_rules().Resume(ruled_); }
 
  private:
   Databases& databases_;
+  const ShownExpired shown_;
   const bool ruled_;
-  const ExpiredKeys before_;
 };
 
 bool Is(std::string_view word, std::string_view name) noexcept { return EqualsIgnoringCase(word, name); }

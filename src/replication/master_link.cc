@@ -44,6 +44,8 @@ MasterLink::MasterLink(Server& server, Disk& disk)
       commands_(server) {
   server.options.Follow([this](const config::Settings&) { GateStaleData(); },
                         &config::Settings::replica_serve_stale_data);
+  server.options.Follow([this](const config::Settings&) { HoldExpired(); },
+                        &config::Settings::replica_read_only);
   server.options.Follow([this](const config::Settings&) { server_.executor->FollowRole(); },
                         &config::Settings::replica_ignore_maxmemory);
 }
@@ -67,7 +69,7 @@ void MasterLink::Follow(const config::MasterAddress& master, Now now) {
   figures_.down_since_mono_ms = now.mono_ms;
   retry_mono_ms_ = now.mono_ms;
   Become(State::kConnect, now);
-  server_.databases.TreatExpired(ExpiredKeys::kHidden);
+  HoldExpired();
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }
@@ -81,7 +83,7 @@ void MasterLink::FollowNone(Now now) {
   transfer_ = std::move(file);
   figures_.history.clear();
   Become(State::kNone, now);
-  server_.databases.TreatExpired(ExpiredKeys::kRemoved);
+  HoldExpired();
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following no master any more");
 }
@@ -91,6 +93,12 @@ void MasterLink::Become(State state, Now now) noexcept {
     figures_.down_since_mono_ms = now.mono_ms;
   figures_.state = state;
   GateStaleData();
+}
+
+// A put finds no hidden key, and the key would be there twice.
+void MasterLink::HoldExpired() noexcept {
+  const bool hides = figures_.follows() && server_.options.settings().replica_read_only;
+  server_.databases.TreatExpired(hides ? ExpiredKeys::kHidden : ExpiredKeys::kRemoved);
 }
 
 void MasterLink::GateStaleData() noexcept {

@@ -79,6 +79,8 @@ class MasterLink final : public LatePart,
   // Drops the link, and tries again later. `history`: the stream may go on.
   void Lose(std::string_view why, Now now, bool keeps_history = true) noexcept;
   void Drop() noexcept;
+  // Keeps expired keys hidden; those of a replica that takes writes of clients are freed.
+  void HoldExpired() noexcept;
   // Refuses stale data if the options say so.
   void GateStaleData() noexcept;
   uint64_t timeout_ms() const noexcept;

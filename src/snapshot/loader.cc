@@ -220,6 +220,7 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
 }
 
 bool Loader::MayCome(Keyspace& home, const Key& key, const FileKey& from, Now now) {
+  const ShownExpired shown(server_.databases);
   Entry* const existing = home.Peek(key, now);
   if (!terms_.file_wins) return existing == nullptr && claims_->MayCome(home, key, from.terms.tags);
   if (existing != nullptr) home.Remove(key, *existing, ChangeReason::kDeleted);

@@ -441,6 +441,7 @@ TEST_CASE_METHOD(ReplicaTest, "clients of a replica read, and may not write") {
   CHECK(Run({"SET", "b", "1"}) == kReadOnly);
   CHECK(Run({"GETEX", "a", "EX", "1"}) == kReadOnly);
   CHECK(Run({"FLUSHALL"}) == kReadOnly);
+  CHECK(Run({"DEBUG", "POPULATE", "10"}) == kReadOnly);
   CHECK(Run({"MULTI"}) == Ok());
   CHECK(Run({"SET", "b", "1"}) == kReadOnly);
   CHECK(Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of previous errors."));
@@ -449,6 +450,19 @@ TEST_CASE_METHOD(ReplicaTest, "clients of a replica read, and may not write") {
   CHECK(Run({"GET", "a"}) == Bulk("1"));
   SetOption("replica-read-only", "no");
   CHECK(Run({"SET", "b", "1"}) == Ok());
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a replica that takes writes frees its expired keys by itself") {
+  Sync(FileWith({{"SET", "a", "1", "PX", "100"}, {"SET", "b", "1", "PX", "300"}}), 0);
+  AdvanceTime(200);
+  SetOption("replica-read-only", "no");
+  CHECK(Run({"SET", "a", "2"}) == Ok());
+  CHECK(Run({"GET", "a"}) == Bulk("2"));
+  AdvanceTime(100);
+  CHECK(Run({"DBSIZE"}) == Integer(1));
+  SetOption("replica-read-only", "yes");
+  Command({"SET", "a", "3"});
+  CHECK(Run({"GET", "a"}) == Bulk("3"));
 }
 
 TEST_CASE_METHOD(ReplicaTest, "without its master a replica answers, unless replica-serve-stale-data is no") {

@@ -258,4 +258,20 @@ class Databases {
   size_t advance_from_ = 0;     // the id to start with: round robin, so that no keyspace starves others
 };
 
+// While it lives, the expired keys that a replica keeps are there.
+class ShownExpired {
+ public:
+  explicit ShownExpired(Databases& databases) noexcept
+      : databases_(databases), before_(databases.expired_keys()) {
+    if (before_ == ExpiredKeys::kHidden) databases_.TreatExpired(ExpiredKeys::kShown);
+  }
+  ShownExpired(const ShownExpired&) = delete;
+  ShownExpired& operator=(const ShownExpired&) = delete;
+  ~ShownExpired() { databases_.TreatExpired(before_); }
+
+ private:
+  Databases& databases_;
+  const ExpiredKeys before_;
+};
+
 }  // namespace mayfly
