@@ -89,6 +89,7 @@ void MasterLink::FollowNone(Now now) {
 }
 
 void MasterLink::Become(State state, Now now) noexcept {
+  if (state == State::kConnected) logged_.clear();
   if (figures_.state == State::kConnected && state != State::kConnected)
     figures_.down_since_mono_ms = now.mono_ms;
   figures_.state = state;
@@ -135,8 +136,10 @@ void MasterLink::OnWake(Now now, Log*) noexcept {
   if (NextWake() > now.mono_ms) return;
   try {
     if (figures_.state == State::kConnect) return Connect(now);
-    if (figures_.state != State::kLoading && now.mono_ms >= figures_.heard_mono_ms + timeout_ms())
-      return Lose("no byte came within repl-timeout", now);
+    if (figures_.state != State::kLoading && now.mono_ms >= figures_.heard_mono_ms + timeout_ms()) {
+      if (connection_->received().empty()) return Lose("no byte came within repl-timeout", now);
+      figures_.heard_mono_ms = now.mono_ms;  // bytes wait here, for the disk or for the end of a script
+    }
     told_mono_ms_ = now.mono_ms;
     Tell();
   } catch (const std::bad_alloc&) {
@@ -276,7 +279,7 @@ void MasterLink::Load(Now now) {
   figures_.history.clear();  // until all is loaded, there is no stream that these keys are of
   Become(State::kLoading, now);
   if (server_.log != nullptr)
-    server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which take the place of all keys now");
+    server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which take the place of all keys");
 }
 
 void MasterLink::OnLoaded(const LoadResult& result) {
@@ -291,6 +294,8 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   told_mono_ms_ = now.mono_ms;
   figures_.heard_mono_ms = now.mono_ms;
   Become(State::kConnected, now);
+  if (server_.log != nullptr)
+    server_.log->Notice("the link to the master is up: its stream begins at byte ", figures_.offset);
   try {
     Tell();  // the master begins with its stream
   } catch (const std::bad_alloc&) {
@@ -320,9 +325,21 @@ void MasterLink::Drop() noexcept {
   account_bytes_ = 0;
 }
 
+// A master that is away for long is told of once a minute.
+void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
+  const bool again = logged_ == why && now.mono_ms < logged_mono_ms_ + kLogAgainMs;
+  if (again || server_.log == nullptr) return;
+  server_.log->Warning("no link to the master ", figures_.host, ":", figures_.port, ": ", why);
+  logged_mono_ms_ = now.mono_ms;
+  try {
+    logged_ = why;
+  } catch (const std::bad_alloc&) {
+    logged_.clear();  // the next one is logged, too
+  }
+}
+
 void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {
-  if (server_.log != nullptr)
-    server_.log->Warning("no link to the master ", figures_.host, ":", figures_.port, ": ", why);
+  LogLoss(why, now);
   if (!keeps_history) figures_.history.clear();
   Drop();
   commands_.Cut();
@@ -332,7 +349,10 @@ void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcep
 
 void FollowConfiguredMaster(Server& server) {
   const config::MasterAddress& master = server.options.settings().replicaof;
-  if (!master.host.empty()) MasterLink::Of(server).Follow(master, server.clock.Read());
+  if (master.host.empty()) return;
+  if (server.cluster == nullptr) return MasterLink::Of(server).Follow(master, server.clock.Read());
+  if (server.log != nullptr)
+    server.log->Warning("replicaof has no effect: a node of a cluster follows no master");
 }
 
 }  // namespace mayfly

@@ -45,6 +45,8 @@ class MasterLink final : public LatePart,
   using State = LinkFigures::State;
   static constexpr uint64_t kRetryMs = 1000;
   static constexpr uint64_t kTellMs = 1000;
+  // The same reason for a missing link is logged so long after the last line, again and again.
+  static constexpr uint64_t kLogAgainMs = 60'000;
   // A longer line is no answer.
   static constexpr size_t kMostLineBytes = 4096;
 
@@ -78,6 +80,7 @@ class MasterLink final : public LatePart,
   void Tell();
   // Drops the link, and tries again later. `history`: the stream may go on.
   void Lose(std::string_view why, Now now, bool keeps_history = true) noexcept;
+  void LogLoss(std::string_view why, Now now) noexcept;
   void Drop() noexcept;
   // Keeps expired keys hidden; those of a replica that takes writes of clients are freed.
   void HoldExpired() noexcept;
@@ -97,6 +100,8 @@ class MasterLink final : public LatePart,
   std::unique_ptr<Transfer> transfer_;  // with its file
   uint64_t retry_mono_ms_ = 0;
   uint64_t told_mono_ms_ = 0;
+  std::string logged_;  // why the link was lost; "": nothing was logged since it was up
+  uint64_t logged_mono_ms_ = 0;
 };
 
 }  // namespace mayfly

@@ -189,6 +189,18 @@ TEST_CASE_METHOD(ReplicaTest, "a master that says nothing is given up after repl
   CHECK(master().closed());
 }
 
+TEST_CASE_METHOD(ReplicaTest, "a master whose bytes wait for the end of a script is not silent") {
+  SetOption("repl-timeout", "10");
+  Sync(FileWith({}), 0);
+  server().server.modes |= BitOf(Mode::kBusy);
+  Command({"SET", "a", "1"});
+  AdvanceTime(25'000);
+  CHECK_FALSE(master().closed());
+  server().server.modes &= ~BitOf(Mode::kBusy);
+  server().hubs.wakes.Tell();
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
 // ---- the stream
 
 TEST_CASE_METHOD(ReplicaTest, "a transaction takes effect as a whole, and counts when it has") {
