@@ -5,13 +5,14 @@
 
 namespace mayfly {
 
-LoadClaims::LoadClaims(Databases& databases) : databases_(databases) {
-  constexpr uint32_t kReasons =
-      ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kExpired) |
-      ChangeHub::Bit(ChangeReason::kEvicted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
-      ChangeHub::Bit(ChangeReason::kRenamed) | ChangeHub::Bit(ChangeReason::kFlushed);
+LoadClaims::LoadClaims(Databases& databases, bool of_keys) : databases_(databases) {
+  constexpr uint32_t kFlushes = ChangeHub::Bit(ChangeReason::kFlushed);
+  constexpr uint32_t kKeys = ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kExpired) |
+                             ChangeHub::Bit(ChangeReason::kEvicted) |
+                             ChangeHub::Bit(ChangeReason::kInvalidated) |
+                             ChangeHub::Bit(ChangeReason::kRenamed);
   for (unsigned i = 0; i < databases.count(); ++i) homes_.push_back(&databases.At(i));
-  databases.changes().Listen(*this, kReasons);
+  databases.changes().Listen(*this, of_keys ? kFlushes | kKeys : kFlushes);
 }
 
 LoadClaims::~LoadClaims() { databases_.changes().Unlisten(*this); }

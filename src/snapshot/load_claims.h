@@ -23,8 +23,8 @@ class LoadClaims final : private ChangeListener {
  public:
   static constexpr size_t kMostKeys = 10'000'000;
 
-  // Throws std::bad_alloc.
-  explicit LoadClaims(Databases& databases);
+  // `of_keys`: single keys are remembered, not flushes alone. Throws std::bad_alloc.
+  LoadClaims(Databases& databases, bool of_keys);
   ~LoadClaims() override;
 
   // The keyspace for the keys that the file has in database `index`; null if they were flushed, or there is no such database.

@@ -6,8 +6,9 @@ namespace mayfly {
 struct LoadTerms {
   bool flush = false;      // all keys and libraries go first, unless the file cannot be opened
   bool file_wins = false;  // over keys and libraries that exist
-  bool all_keys =
-      false;  // also those that have expired, and beyond maxmemory: the master decides when a key goes
+  // The master decides when a key goes: keys that have expired are loaded, too, and keys beyond maxmemory; and keys that the
+  // file lacks go when all of it is loaded.
+  bool from_master = false;
 };
 
 }  // namespace mayfly

@@ -67,8 +67,9 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
       *file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
       RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown, .verifies = settings.rdbchecksum});
   if (terms.flush) server_.databases.FlushAll(now);
-  if (terms.flush && libraries != nullptr) libraries->Flush();
-  claims_.emplace(server_.databases);
+  if ((terms.flush || terms.from_master) && libraries != nullptr) libraries->Flush();
+  claims_.emplace(server_.databases, /*of_keys=*/!terms.file_wins);
+  if (terms.from_master) old_keys_.emplace(server_.databases);
   server_.databases.HoldTasks();
   libraries_ = libraries;
   if (libraries_ != nullptr) libraries_->BeginLoad();
@@ -123,7 +124,10 @@ RecordReader::Status Loader::Work(Now now, size_t budget) noexcept {
       if (status == Status::kSpent || status == Status::kMore) return status;
       read_ = true;
     }
-    return ReadyFor(UINT64_MAX, now, budget) ? Status::kEnd : Status::kSpent;
+    if (!ReadyFor(UINT64_MAX, now, budget)) return Status::kSpent;
+    const bool whole = reader_->trouble() == RecordReader::Trouble::kNone;
+    if (whole && old_keys_ && !old_keys_->RemoveSome(now, budget)) return Status::kSpent;
+    return Status::kEnd;
   } catch (const std::bad_alloc&) {
     result_.problem = "out of memory";  // short enough to need none
     return Status::kBad;
@@ -200,7 +204,7 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
   }
   try {
     // A task that came due meanwhile is delivered when the load has ended.
-    const bool expires = !from.terms.IsTask() && (!terms_.all_keys || from.terms.expired);
+    const bool expires = !from.terms.IsTask() && (!terms_.from_master || from.terms.expired);
     if (expires && from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms)
       return SettleExpired(*home, from, value, now);
     if (value.rich != nullptr && value.rich->Size() == 0) {  // the deadlines of all members are over
@@ -282,6 +286,7 @@ void Loader::Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValu
   if (from.frequency) as.stamp = Entry::CountedStamp(*from.frequency, now.mono_ms);
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   as.tags = tags;
+  if (old_keys_) old_keys_->Keep(home, key.hash);
   if (value.rich != nullptr)
     home.Adopt(key, StringValue::Text(""), std::move(value.rich), as, now);
   else
@@ -301,7 +306,7 @@ void Loader::LookAtMemory() noexcept {
 }
 
 bool Loader::IsFull() const noexcept {
-  if (terms_.all_keys) return false;
+  if (terms_.from_master) return false;
   const auto maxkeys = static_cast<uint64_t>(server_.options.settings().maxkeys);
   if (claims_->Overwhelmed() || (maxkeys != 0 && server_.databases.total_keys() >= maxkeys)) return true;
   return server_.memory.All() >= all_if_full_;
@@ -314,6 +319,7 @@ void Loader::ShowProgress() noexcept {
   figures.load_expired = result_.expired;
   figures.load_skipped = result_.empty + result_.modules + result_.homeless;
   account_bytes_ = reader_->window_bytes() + early_.bytes() + FileReader::kAhead * FileReader::kChunkBytes;
+  if (old_keys_) account_bytes_ += old_keys_->bytes();
 }
 
 LoadResult Loader::End(Now now) noexcept {
@@ -328,6 +334,7 @@ LoadResult Loader::End(Now now) noexcept {
   reader_.reset();
   file_.reset();
   claims_.reset();
+  old_keys_.reset();
   server_.databases.ReleaseTasks(now);
   early_ = {};
   account_bytes_ = 0;

@@ -13,7 +13,8 @@
 //   - after FLUSHDB the rest of the database is not loaded, after NSFLUSH not the rest of the namespace, after INVALIDATE no
 //     key with the tag; SWAPDB swaps what is still to come, too
 //   - the same goes for libraries of functions (server/function_libraries.h)
-// With LoadTerms::file_wins the file wins over what exists instead.
+// With LoadTerms::file_wins the file wins over what exists instead; and a load from a master ends with the removal of what the
+// file lacks (OldKeys).
 //
 // A library that cannot be loaded is left out, with a line in the log. While a script is suspended nothing is loaded: the
 // script sees one moment of time.
@@ -46,6 +47,7 @@
 #include "snapshot/disk/file_reader.h"
 #include "snapshot/load_claims.h"
 #include "snapshot/load_terms.h"
+#include "snapshot/old_keys.h"
 #include "snapshot/record_reader.h"
 #include "snapshot/use_order.h"
 
@@ -131,6 +133,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   std::unique_ptr<FileReader> file_;  // null: no load runs
   std::optional<RecordReader> reader_;
   std::optional<LoadClaims> claims_;
+  std::optional<OldKeys> old_keys_;         // of a load from a master
   FunctionLibraries* libraries_ = nullptr;  // null: no load runs, or there are no scripts
   LoadTerms terms_;
   Now began_;

@@ -264,7 +264,7 @@ std::string Snapshots::LoadReceived(const std::string& path, std::function<void(
   if (loading()) StopLoad();
   if (saving_file()) Cancel();
   try {
-    std::string problem = loader_->Begin(path, {.flush = true, .file_wins = true, .all_keys = true}, now);
+    std::string problem = loader_->Begin(path, {.file_wins = true, .from_master = true}, now);
     if (problem.empty()) received_ = std::move(done);
     return problem;
   } catch (const std::bad_alloc&) {

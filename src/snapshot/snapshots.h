@@ -97,7 +97,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   const std::string& refused() const noexcept { return refused_; }
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(LoadTerms terms, Now now);
-  // Begins to load a file that a master has sent, in the place of all keys and libraries; ends a load of the own file, and a save.
+  // Begins to load a file that a master has sent, in the place of all keys and libraries, which are served until then; ends a load of the own file, and a save.
   // `done` hears of the end, but not if the load is stopped. Returns the reason for a failure, or "": then nothing has begun.
   std::string LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done, Now now);
   bool loading() const noexcept;

@@ -118,6 +118,38 @@ TEST_CASE_METHOD(ReplicaTest, "the keys of before are served until the master's 
   CHECK(Run({"GET", "a"}) == Bulk("1"));
 }
 
+TEST_CASE_METHOD(ReplicaTest,
+                 "while the file is loaded, each key is the old one, or the master's, and never absent") {
+  constexpr int kKeys = 500;
+  std::vector<Words> requests;
+  for (int i = 0; i < kKeys; ++i) requests.push_back({"SET", "k" + std::to_string(i), "new"});
+  requests.push_back({"SELECT", "3"});
+  requests.push_back({"SET", "k", "new"});
+  requests.push_back({"SELECT", "0"});
+  const std::string file = FileWith(requests);
+  for (int i = 0; i < 2 * kKeys; ++i) Run({"SET", "k" + std::to_string(i), "old", "PX", "50"});
+  AdvanceTime(10);
+  Connect();
+  AnswerFull(0);
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  size_t mixed = 0;
+  while (Replication("master_sync_in_progress") == "1") {
+    const Reply first = Run({"GET", "k0"});
+    const Reply last = Run({"GET", "k" + std::to_string(kKeys - 1)});
+    CHECK((first == Bulk("old") || first == Bulk("new")));
+    CHECK((last == Bulk("old") || last == Bulk("new")));
+    mixed += first == last ? 0 : 1;
+    Slice(8);
+  }
+  CHECK(mixed != 0);
+  CHECK(Run({"DBSIZE"}) == Integer(kKeys));
+  AdvanceTime(100);
+  CHECK(Run({"DBSIZE"}) == Integer(kKeys));
+  for (int i = 0; i < kKeys; ++i) CHECK(Run({"GET", "k" + std::to_string(i)}) == Bulk("new"));
+  Run({"SELECT", "3"});
+  CHECK(Run({"GET", "k"}) == Bulk("new"));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "a file that is damaged does the keys no harm") {
   std::string file = FileWith({{"SET", "a", "1"}});
   Run({"SET", "old", "x"});

@@ -1,7 +1,8 @@
 // A call: one running request, from any sender.
 //
-// A client's pipeline, a woken client, a transaction, a script, a master's stream and a test all make their calls through Executor::MakeCall (a
-// pipeline through the same code without a struct). Calls may be nested: a handler makes an inner call by Context::MakeCall.
+// A client's pipeline, a woken client, a transaction, a script, a master's stream and a test all make their calls through
+// Executor::MakeCall (a pipeline through the same code without a struct). Calls may be nested: a handler makes an inner call by
+// Context::MakeCall.
 // The whole state of a call lies on the stack: arguments, clock and timer.
 #pragma once
 
