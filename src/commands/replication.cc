@@ -1,6 +1,7 @@
 // REPLICAOF makes this server follow a master, or none; ROLE tells which. WAIT and WAITAOF are answers of a server without
 // replicas: Mayfly never has replicas, so no client waits. REPLCONF, SYNC and PSYNC send a snapshot to a client that asks for
 // nothing more: redis-cli --rdb.
+#include <algorithm>
 #include <limits>
 #include <new>
 #include <string>
@@ -63,6 +64,9 @@ void ReplicaOf(Context& ctx, Args& args) {
   }
   const std::optional<int64_t> port = ParseInteger(args[2]);
   if (!port) return ctx.Fail(errors::kNotInteger);
+  const bool is_word =
+      std::all_of(args[1].begin(), args[1].end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (!is_word || args[1].empty()) return ctx.Fail("ERR Invalid master host");
   if (*port < 0 || *port > std::numeric_limits<uint16_t>::max()) return ctx.Fail("ERR Invalid master port");
   const config::MasterAddress master{.host = std::string(args[1]), .port = static_cast<uint16_t>(*port)};
   if (link.follows() && SameIgnoringCase(link.host, master.host) && link.port == master.port)

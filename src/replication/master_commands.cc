@@ -34,6 +34,17 @@ class MasterView {
 
 bool Is(std::string_view word, std::string_view name) noexcept { return EqualsIgnoringCase(word, name); }
 
+// Redis sends what scripts have done, not the scripts.
+bool IsOfMaster(const TableRow& row) noexcept {
+  const uint32_t flags = row.command->flags;
+  const bool is_message = (flags & kMayReplicate) != 0 && (flags & kNoScript) == 0;
+  return (flags & kWrite) != 0 || is_message || row.full_name == "select";
+}
+
+bool DependsOnDatabase(const TableRow& row) noexcept {
+  return row.first_key != 0 || row.full_name == "flushdb";
+}
+
 }  // namespace
 
 MasterCommands::MasterCommands(Server& server)
@@ -47,6 +58,7 @@ MasterCommands::~MasterCommands() = default;
 void MasterCommands::Begin(int64_t offset) noexcept {
   Cut();
   session_.db = 0;
+  homeless_ = false;
   offset_ = offset;
 }
 
@@ -121,9 +133,13 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
     return;
   }
   Executor& executor = *server_.executor;
+  const TableRow* const row = executor.RowOf(words);
+  if (row != nullptr && !IsOfMaster(*row)) return NoteFailure(words, "a master sends no such command");
+  if (row != nullptr && homeless_ && DependsOnDatabase(*row))
+    return NoteFailure(words, "its database does not exist here");
   replies_.Clear();
-  const Outcome outcome =
-      executor.MakeCall({session_, replies_.writer(), now, Origin::kMaster, words, executor.RowOf(words)});
+  const Outcome outcome = executor.MakeCall({session_, replies_.writer(), now, Origin::kMaster, words, row});
+  if (row != nullptr && row->full_name == "select") homeless_ = outcome.errors != 0;
   if (outcome.errors != 0) NoteFailure(words, replies_.Text());
   replies_.Clear();
 }

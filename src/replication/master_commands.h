@@ -4,8 +4,9 @@
 //                                    MULTI ... EXEC: all of it at once, when EXEC is there
 //
 // The commands run with expired keys still there (ExpiredKeys::kShown), without rules for TTLs, and are refused for nothing but
-// their form: the master has decided. A command that cannot run here is counted, and the first are logged; the keys may differ
-// from the master's then.
+// their form: the master has decided. Only what a master sends runs: writes, messages, SELECT. A command that cannot run here is
+// counted, and the first are logged; the keys may differ from the master's then. So are commands on keys of a database that does
+// not exist here.
 //
 // offset() counts the bytes of the stream whose requests have taken effect: a transaction counts with its EXEC.
 //
@@ -59,6 +60,7 @@ class MasterCommands {
   void Take(std::span<const std::string_view> words, Range range, Now now);
   void RunTransaction(Now now);
   void Run(std::span<const std::string_view> words, Now now);
+  // Counts a command that cannot run. `reply`: the error, perhaps with more lines.
   void NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept;
 
   Server& server_;
@@ -67,8 +69,9 @@ class MasterCommands {
   ReplyBuffer replies_;
   resp::Parser parser_;
   resp::ArgList args_;
-  std::string input_;  // from the first request on that has not taken effect
-  size_t parsed_ = 0;  // of the input
+  std::string input_;      // from the first request on that has not taken effect
+  size_t parsed_ = 0;      // of the input
+  bool homeless_ = false;  // the selected database does not exist here
   bool in_transaction_ = false;
   std::vector<Range> transaction_;  // its requests in the input
   int64_t offset_ = 0;

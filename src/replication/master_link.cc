@@ -290,6 +290,7 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   figures_.history = handshake_->history();
   figures_.offset = handshake_->offset();
   ++figures_.full_syncs;
+  figures_.failures = 0;
   commands_.Begin(figures_.offset);
   told_mono_ms_ = now.mono_ms;
   figures_.heard_mono_ms = now.mono_ms;

@@ -59,7 +59,9 @@ void Engine::Show(Context& ctx, const Args& call) {
 
 // A script that writes nothing needs no room. While clients are paused, nothing is evicted.
 bool Engine::HasRoom(Context& ctx, uint32_t flags) {
-  if ((flags & (kNoShebang | kAllowOom | kNoWrites)) != 0) return true;
+  if ((flags & (kNoShebang | kNoWrites)) != 0) return true;
+  if (ctx.server.executor->RefusesWrites()) return ctx.Fail(errors::kReadOnly), false;
+  if ((flags & kAllowOom) != 0) return true;
   if (ctx.server.parking.paused() != PauseOf::kNobody || ctx.server.executor->MakeRoom(ctx.now)) return true;
   ctx.Fail(errors::kOutOfMemory);
   return false;

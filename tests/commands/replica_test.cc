@@ -294,6 +294,44 @@ TEST_CASE_METHOD(ReplicaTest, "a command that cannot run here is counted, and th
   CHECK(Run({"GET", "b"}) == Bulk("2"));
 }
 
+TEST_CASE_METHOD(ReplicaTest, "what no master sends does not run") {
+  Sync(FileWith({}), 0);
+  const std::vector<Words> requests = {{"REPLICAOF", "NO", "ONE"},
+                                       {"SLAVEOF", "elsewhere", "1"},
+                                       {"SUBSCRIBE", "c"},
+                                       {"SHUTDOWN", "NOSAVE"},
+                                       {"CONFIG", "SET", "maxmemory", "1"},
+                                       {"EVAL", "return 1", "0"},
+                                       {"MONITOR"},
+                                       {"RESET"},
+                                       {"AUTH", "x"},
+                                       {"GET", "a"},
+                                       {"BGSAVE"},
+                                       {"CLIENT", "PAUSE", "1000"}};
+  for (const Words& request : requests) Command(request);
+  Command({"MULTI"});
+  Command({"SLAVEOF", "NO", "ONE"});
+  Command({"SET", "a", "1"});
+  Command({"EXEC"});
+  CHECK(Replication("master_failed_commands") == std::to_string(requests.size() + 1));
+  CHECK(Replication("master_link_status") == "up");
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "what the master does in a database that does not exist here is left out") {
+  Sync(FileWith({{"SET", "a", "0"}}), 0);
+  Command({"SELECT", "99"});
+  Command({"SET", "a", "99"});
+  Command({"FLUSHDB"});
+  CHECK(Run({"GET", "a"}) == Bulk("0"));
+  CHECK(Replication("master_failed_commands") == "3");
+  Command({"SWAPDB", "0", "1"});
+  Command({"SELECT", "0"});
+  Command({"SET", "b", "1"});
+  CHECK(Run({"MGET", "a", "b"}) == Array({Null(), Bulk("1")}));
+  CHECK(Replication("master_failed_commands") == "3");
+}
+
 TEST_CASE_METHOD(ReplicaTest, "rules for TTLs do not touch what the master sends") {
   SetOption("ttl-rule", "* default 10s");
   Sync(FileWith({}), 0);
@@ -438,6 +476,19 @@ TEST_CASE_METHOD(ReplicaTest, "a hash whose deadline is over takes the master's 
   CHECK(Run({"HLEN", "h"}) == Integer(4));
 }
 
+TEST_CASE_METHOD(ReplicaTest, "a field whose deadline is over is absent") {
+  Sync(FileWith({{"HSET", "h", "a", "1", "b", "2"}, {"HPEXPIRE", "h", "100", "FIELDS", "1", "a"}}), 0);
+  AdvanceTime(100);
+  CHECK(Run({"HGETALL", "h"}) == Array({Bulk("b"), Bulk("2")}));
+  CHECK(Run({"HKEYS", "h"}) == Array({Bulk("b")}));
+  Command({"HDEL", "h", "a"});
+  Command({"HPEXPIREAT", "h", UnixMs(50), "FIELDS", "1", "b"});
+  AdvanceTime(50);
+  CHECK(Run({"EXISTS", "h"}) == Integer(0));
+  Command({"HSET", "h", "c", "3"});
+  CHECK(Run({"HGETALL", "h"}) == Array({Bulk("c"), Bulk("3")}));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "keys whose deadlines pass while they are loaded are kept") {
   constexpr int kKeys = 1000;
   std::vector<Words> requests;
@@ -491,6 +542,9 @@ TEST_CASE_METHOD(ReplicaTest, "clients of a replica read, and may not write") {
   CHECK(Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of previous errors."));
   CHECK(Run({"EVAL", "return redis.call('GET', KEYS[1])", "1", "a"}) == Bulk("1"));
   CHECK(Run({"EVAL", "return redis.call('SET', KEYS[1], '2')", "1", "a"}).text.starts_with("READONLY"));
+  CHECK(Run({"EVAL", "#!lua\nreturn 1", "0"}) == kReadOnly);
+  CHECK(Run({"EVAL", "#!lua flags=allow-oom\nreturn 1", "0"}) == kReadOnly);
+  CHECK(Run({"EVAL", "#!lua flags=no-writes\nreturn redis.call('GET', KEYS[1])", "1", "a"}) == Bulk("1"));
   CHECK(Run({"GET", "a"}) == Bulk("1"));
   SetOption("replica-read-only", "no");
   CHECK(Run({"SET", "b", "1"}) == Ok());
@@ -546,6 +600,8 @@ TEST_CASE_METHOD(ReplicaTest, "clients that wait to read hear of what the master
 TEST_CASE_METHOD(ReplicaTest, "REPLICAOF reads a port, and knows the master that it has") {
   CHECK(Run({"REPLICAOF", "there", "x"}) == Error("ERR value is not an integer or out of range"));
   CHECK(Run({"REPLICAOF", "there", "65536"}) == Error("ERR Invalid master port"));
+  CHECK(Run({"REPLICAOF", "there\nport 1", "7000"}) == Error("ERR Invalid master host"));
+  CHECK(Run({"REPLICAOF", "", "7000"}) == Error("ERR Invalid master host"));
   CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
   CHECK(Run({"SLAVEOF", "there", "7000"}) == Simple("OK Already connected to specified master"));
   CHECK(Run({"CONFIG", "GET", "replicaof"}) == Array({Bulk("replicaof"), Bulk("there 7000")}));

@@ -32,7 +32,7 @@ TEST_CASE("a daemon starts again from a conf file that was rewritten with hostil
     Client client(daemon);
     for (const char* name : {"ignore-warnings", "masterauth"})
       CHECK(client.Run({"CONFIG", "SET", name, hostile}) == "OK");
-    CHECK(client.Run({"CONFIG", "SET", "masteruser", huge}) == "OK");
+    CHECK(client.Run({"CONFIG", "SET", "bind-source-addr", huge}) == "OK");
     for (const char* name :
          {"tls-protocols", "oom-score-adj-values", "shutdown-on-sigint", "shutdown-on-sigterm"})
       CHECK(client.Run({"CONFIG", "SET", name, "default\nmaxkeys 7"}).starts_with("-ERR"));
@@ -43,7 +43,7 @@ TEST_CASE("a daemon starts again from a conf file that was rewritten with hostil
     Client client(daemon);
     for (const std::string name : {"ignore-warnings", "masterauth"})
       CHECK(client.Run({"CONFIG", "GET", name}) == "[" + name + " " + hostile + "]");
-    CHECK((client.Run({"CONFIG", "GET", "masteruser"}) == "[masteruser " + huge + "]"));
+    CHECK((client.Run({"CONFIG", "GET", "bind-source-addr"}) == "[bind-source-addr " + huge + "]"));
     CHECK(client.Run({"CONFIG", "GET", "maxkeys"}) == "[maxkeys 0]");
   }
 }

@@ -102,7 +102,7 @@ void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) 
 Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
   RichValue& value = *entry.rich();
   const Expiry first = value.NextDeadline();
-  if (!first.Reached(now) || parts_.expired_keys != ExpiredKeys::kRemoved) return &entry;
+  if (!first.Reached(now)) return &entry;
   TellBefore(entry);
   const uint64_t before = value.Bytes();
   const size_t dropped = value.DropDue(now, *budget);

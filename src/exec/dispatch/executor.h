@@ -87,6 +87,8 @@ class Executor final : public InFlight, private ClientEnds::Ear {
 
   // This server follows a master now, or does not any more: other limits count.
   void FollowRole() noexcept { gate_.Rebase(); }
+  // See MemoryGate.
+  bool RefusesWrites() const noexcept { return gate_.RefusesWrites(); }
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
   bool EvictSome(size_t budget) { return !server_.Busy() && gate_.EvictSome(budget, now_); }
   bool short_of_room() const noexcept { return gate_.short_of_room(); }

@@ -33,7 +33,7 @@ struct LinkFigures {
   int64_t offset = 0;   // bytes of the stream that have taken effect here
   uint64_t full_syncs = 0;
   uint64_t partial_syncs = 0;
-  uint64_t failures = 0;  // of the master's commands, which this server could not run
+  uint64_t failures = 0;  // commands of the master that could not run here, since it has sent all keys
 };
 
 }  // namespace mayfly
