@@ -37,8 +37,8 @@ namespace {
 
 // Not sent: what ends the server, what takes long whatever the arguments are, and what shows only the table itself.
 bool IsSent(const TableRow& row) {
-  static constexpr std::string_view kNot[] = {"shutdown", "pfselftest", "lolwut",
-                                              "debug",    "command",    "config|rewrite"};
+  static constexpr std::string_view kNot[] = {"shutdown", "replicaof", "slaveof", "pfselftest",
+                                              "lolwut",   "debug",     "command", "config|rewrite"};
   const std::string_view name = row.full_name;
   return std::none_of(std::begin(kNot), std::end(kNot),
                       [&](std::string_view other) { return name == other; }) &&
