@@ -14,7 +14,7 @@ constexpr std::string_view kMarked = "EOF:";
 
 }  // namespace
 
-Transfer::Transfer(Disk& disk, std::string folder, std::string mark, bool verifies,
+Transfer::Transfer(Disk& disk, std::string folder, const std::string& mark, bool verifies,
                    std::function<void()> wake)
     : disk_(disk),
       folder_(std::move(folder)),

@@ -36,7 +36,8 @@ class Transfer {
   };
 
   // `mark` is that of this process's temporary files. `wake` is called by the thread when there is news. `verifies`: the checksum.
-  Transfer(Disk& disk, std::string folder, std::string mark, bool verifies, std::function<void()> wake);
+  Transfer(Disk& disk, std::string folder, const std::string& mark, bool verifies,
+           std::function<void()> wake);
   // Removes the file.
   ~Transfer();
   Transfer(const Transfer&) = delete;

@@ -195,12 +195,12 @@ void Try(const uint8_t* data, size_t size) {
 
 void WriteSeeds(const std::string& folder) {
   // Opens the link, answers rightly, then commands.
-  const uint8_t kGreet[] = {12, 1, 9, 17, 33, 6, 6, 49, 57, 5, 10, 36, 5, 10};
+  const uint8_t greet[] = {12, 1, 9, 17, 33, 6, 6, 49, 57, 5, 10, 36, 5, 10};
   std::ofstream(folder + "/greet", std::ios::binary)
-      .write(reinterpret_cast<const char*>(kGreet), sizeof kGreet);
-  const uint8_t kMarked[] = {12, 1, 9, 17, 41, 6, 51, 20, 57, 4, 5, 20, 12, 1, 9, 25, 57, 7};
+      .write(reinterpret_cast<const char*>(greet), sizeof greet);
+  const uint8_t marked[] = {12, 1, 9, 17, 41, 6, 51, 20, 57, 4, 5, 20, 12, 1, 9, 25, 57, 7};
   std::ofstream(folder + "/marked", std::ios::binary)
-      .write(reinterpret_cast<const char*>(kMarked), sizeof kMarked);
+      .write(reinterpret_cast<const char*>(marked), sizeof marked);
 }
 
 }  // namespace
