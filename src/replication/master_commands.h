@@ -32,7 +32,7 @@ namespace mayfly {
 
 class MasterCommands {
  public:
-  // So many commands that cannot run are logged in the life of a link.
+  // So many commands that cannot run are logged in the life of the server.
   static constexpr uint64_t kFailuresTold = 10;
 
   explicit MasterCommands(Server& server);
