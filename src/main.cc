@@ -35,7 +35,7 @@
 #include "net/socket/descriptor.h"
 #include "net/socket/limits.h"
 #include "net/tls/tls_context.h"
-#include "replication/configured_master.h"
+#include "replication/replication_start.h"
 #include "server/cluster/cluster.h"
 #include "snapshot/disk/disk.h"
 #include "snapshot/file_check.h"
@@ -129,7 +129,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   Snapshots& snapshots = Snapshots::Of(server);
   snapshots.WarnOfFolder();
   snapshots.LoadSoon(server.clock.Read());
-  FollowConfiguredMaster(server);
+  StartReplication(server);
   loop->BeforeEnd({.is_due = [&] { return snapshots.SavesToStop(snapshots.WordsOfSignal()); },
                    .run =
                        [&] {
@@ -152,6 +152,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
 // all memory back at once. The threads of snapshots end here, and remove what is half written. What uses the parts may be
 // destroyed after this call.
 void LeaveToKernel(std::unique_ptr<Parts>& parts) {
+  parts->server.replicas.reset();
   parts->server.master_link.reset();
   parts->server.snapshots.reset();
 #ifndef MAYFLY_SANITIZE  // whose builds look for what is not freed

@@ -133,7 +133,8 @@ void BitField(Context& ctx, Args& args) {
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
   const size_t size = std::max<size_t>(old, (plan.written_bits + kByteBits - 1) / kByteBits);
   constexpr static Event kSetBit{"setbit"};  // Redis's event for BITFIELD
-  EditString(ctx, key, existing, size, kSetBit, [&](char* bytes) {
+  const Effect effect{.command = "BITFIELD", .arguments = args.all().subspan(2)};
+  EditString(ctx, key, existing, size, kSetBit.With(effect), [&](char* bytes) {
     ctx.reply.Array(plan.operations.size());
     bool changed = false;
     for (const FieldOperation& operation : plan.operations)

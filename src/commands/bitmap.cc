@@ -19,7 +19,8 @@ void SetBit(Context& ctx, Args& args) {
   if (!FindString(ctx, key, existing)) return;
   const size_t size = *offset / kByteBits + 1;
   bool old = false;
-  EditString(ctx, key, existing, size, kSetBit, [&](char* bytes) {
+  const Effect effect{.command = "SETBIT", .arguments = args.all().subspan(2)};
+  EditString(ctx, key, existing, size, kSetBit.With(effect), [&](char* bytes) {
     old = BitAt({bytes, size}, *offset);
     SetBitAt(bytes, *offset, *bit == 1);
     return old != (*bit == 1);

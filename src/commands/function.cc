@@ -12,6 +12,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "exec/values/timed_access.h"
+#include "replication/replicas.h"
 #include "script/engine.h"
 #include "script/shebang.h"
 #include "server/waiting/parking.h"
@@ -29,8 +30,11 @@ using script::LibraryStore;
 
 LibraryStore& StoreOf(Context& ctx) { return Engine::Of(ctx.server).libraries(); }
 
-// Snapshots have the libraries, so a save point counts their changes.
-void CountChange(Context& ctx) noexcept { ctx.server.databases.changes().CountByClient(); }
+// Snapshots have the libraries, so a save point counts their changes; replicas have them, too.
+void CountChange(Context& ctx, const Args& args) noexcept {
+  ctx.server.databases.changes().CountByClient();
+  Replicas::Forward(ctx.server, ctx.session.db, args.all());
+}
 
 template <bool kReadOnly>
 void Call(Context& ctx, Args& args) {
@@ -60,14 +64,14 @@ void FunctionLoad(Context& ctx, Args& args) {
   std::string problem;
   const Library* const library = StoreOf(ctx).Load(args.Next(), replaces, problem);
   if (library == nullptr) return ctx.Fail("ERR " + problem);
-  CountChange(ctx);
+  CountChange(ctx, args);
   ctx.reply.Bulk(library->name);
 }
 
 // FUNCTION DELETE name
 void FunctionDelete(Context& ctx, Args& args) {
   if (!StoreOf(ctx).Delete(args[2])) return ctx.Fail("ERR Library not found");
-  CountChange(ctx);
+  CountChange(ctx, args);
   ctx.reply.Ok();
 }
 
@@ -77,7 +81,7 @@ void FunctionFlush(Context& ctx, Args& args) {
   if (!known && args.size() > 3) return ctx.Fail(errors::WrongSubcommand("FUNCTION", args[1]));
   if (!known) return ctx.Fail("ERR FUNCTION FLUSH only supports SYNC|ASYNC option");
   StoreOf(ctx).Flush();
-  CountChange(ctx);
+  CountChange(ctx, args);
   ctx.reply.Ok();
 }
 
@@ -126,7 +130,7 @@ void FunctionRestore(Context& ctx, Args& args) {
   std::string problem;
   if (!AddLibraries(payload->value, restoration, problem) || !restoration.Finish(problem))
     return ctx.Fail("ERR " + problem);
-  CountChange(ctx);
+  CountChange(ctx, args);
   ctx.reply.Ok();
 }
 

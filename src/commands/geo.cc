@@ -31,7 +31,7 @@ void GeoAdd(Context& ctx, Args& args) {
     if (!point) return;
     place = {args.Next(), static_cast<double>(GeoScoreOf(*point))};
   }
-  AddMembers(ctx, key, options, places.all());
+  AddMembers(ctx, key, options, places.all(), {.command = "GEOADD", .arguments = args.all().subspan(2)});
 }
 
 // Calls show(score) for each member after the key; absent() for a missing member.

@@ -87,7 +87,9 @@ void HDel(Context& ctx, Args& args) {
   if (found.entry == nullptr) return ctx.reply.Integer(0);
   args.Skip(1);
   int64_t removed = 0;
-  ctx.keyspace.EditRich<HashValue>(key, *found.entry, ctx.now, kDeleteField, [&](HashValue& hash) {
+  const Effect effect{.command = "HDEL", .arguments = args.all().subspan(2)};
+  const Event event = kDeleteField.With(effect);
+  ctx.keyspace.EditRich<HashValue>(key, *found.entry, ctx.now, event, [&](HashValue& hash) {
     while (!args.Done()) removed += hash.Remove(args.Next()) ? 1 : 0;
     return removed != 0;
   });

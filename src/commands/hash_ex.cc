@@ -56,7 +56,8 @@ void ReplyValues(Context& ctx, const HashValue* hash, Fields fields, bool delete
 }
 
 void DeleteFields(Context& ctx, const Key& key, Entry& entry, Fields fields) {
-  ctx.keyspace.EditRich<HashValue>(key, entry, ctx.now, kDeleteField, [&](HashValue& hash) {
+  const Effect effect{.command = "HDEL", .arguments = fields};
+  ctx.keyspace.EditRich<HashValue>(key, entry, ctx.now, kDeleteField.With(effect), [&](HashValue& hash) {
     bool changed = false;
     for (const std::string_view field : fields) changed = hash.Remove(field) || changed;
     return changed;

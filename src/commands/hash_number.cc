@@ -41,7 +41,8 @@ void HIncrBy(Context& ctx, Args& args) {
   const std::optional<int64_t> sum = IntegerKind::Add(*old, *amount);
   if (!sum) return ctx.Fail(errors::kOverflow);
   char digits[kMaxIntegerText];
-  Store(ctx, counter, args[2], {digits, FormatInteger(*sum, digits)}, {"hincrby"});
+  const Effect effect{.command = "HINCRBY", .arguments = args.all().subspan(2)};
+  Store(ctx, counter, args[2], {digits, FormatInteger(*sum, digits)}, Event{"hincrby"}.With(effect));
   ctx.reply.Integer(*sum);
 }
 

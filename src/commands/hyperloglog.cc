@@ -39,7 +39,9 @@ void Store(Context& ctx, const Key& key, Entry* existing, const hll::Draft& draf
 // Changes dense bytes in place. Returns true if the bytes have changed.
 bool AddDense(Context& ctx, const Key& key, Entry& existing, std::span<const std::string_view> elements) {
   bool changed = false;
-  ctx.keyspace.EditText(*ctx.keyspace.WithDeadline(key, existing, ctx.now), kPfAdd, [&](char* bytes) {
+  const Effect effect{.command = "PFADD", .arguments = elements};
+  const Event event = kPfAdd.With(effect);
+  ctx.keyspace.EditText(*ctx.keyspace.WithDeadline(key, existing, ctx.now), event, [&](char* bytes) {
     for (const std::string_view element : elements)
       changed = hll::RaiseDense(bytes, hll::PlaceOf(element)) || changed;
     if (changed) hll::ForgetCount(bytes);
@@ -63,7 +65,8 @@ void AddToDraft(Context& ctx, const Key& key, Entry* existing, hll::Draft& draft
   }
   if (changed) {
     hll::ForgetCount(draft.data());
-    Store(ctx, key, existing, draft, kPfAdd);
+    const Effect effect{.command = "PFADD", .arguments = elements};
+    Store(ctx, key, existing, draft, kPfAdd.With(effect));
   }
   ctx.reply.Integer(changed ? 1 : 0);
 }
@@ -107,12 +110,13 @@ void CountOne(Context& ctx, const Key& key) {
     if (bytes.size() <= hll::kMostBytes) count = hll::Count(bytes);
     if (!count) return ctx.Fail(kCorrupt);
     const auto store = [&](char* to) { return hll::StoreCount(to, *count), true; };
+    constexpr static Effect kCounted{.command = "PFCOUNT"};
     if (entry->encoding() == Encoding::kEdited) {
-      ctx.keyspace.EditText(*entry, events::kUnreported, store);
+      ctx.keyspace.EditText(*entry, events::kUnreported.With(kCounted), store);
     } else {
       hll::Draft draft(bytes);
       store(draft.data());
-      Store(ctx, key, entry, draft, events::kUnreported);
+      Store(ctx, key, entry, draft, events::kUnreported.With(kCounted));
     }
   }
   ctx.reply.Integer(static_cast<int64_t>(*count));

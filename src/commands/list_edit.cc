@@ -21,7 +21,8 @@ void LSet(Context& ctx, Args& args) {
   const int64_t at = *index < 0 ? size + *index : *index;
   if (at < 0 || at >= size) return ctx.Fail("ERR index out of range");
   AwaitSave(ctx, list.entry);
-  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kSetEvent, [&](ListValue& value) {
+  const Effect effect{.command = "LSET", .arguments = args.all().subspan(2)};
+  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kSetEvent.With(effect), [&](ListValue& value) {
     value.Set(static_cast<uint64_t>(at), args[3], LimitOf(ctx));
     return true;
   });
@@ -48,10 +49,12 @@ void LInsert(Context& ctx, Args& args) {
   AwaitSave(ctx, list.entry);  // first, so that a request that waits does not search again and again
   const std::optional<uint64_t> pivot = FindFirst(*list.value, PackItem::Of(args[3]));
   if (!pivot) return ctx.reply.Integer(-1);
-  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kInsertEvent, [&](ListValue& value) {
-    value.Insert(where == WordOf("AFTER") ? *pivot + 1 : *pivot, args[4], LimitOf(ctx));
-    return true;
-  });
+  const Effect effect{.command = "LINSERT", .arguments = args.all().subspan(2)};
+  ctx.keyspace.EditRich<ListValue>(
+      key, *list.entry, ctx.now, kInsertEvent.With(effect), [&](ListValue& value) {
+        value.Insert(where == WordOf("AFTER") ? *pivot + 1 : *pivot, args[4], LimitOf(ctx));
+        return true;
+      });
   ctx.reply.Integer(static_cast<int64_t>(list.value->Size()));
 }
 
@@ -67,10 +70,12 @@ void LRem(Context& ctx, Args& args) {
   const uint64_t most = *count == 0 ? UINT64_MAX : *count < 0 ? 0 - wanted : wanted;
   uint64_t removed = 0;
   AwaitSave(ctx, list.entry);
-  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kRemoveEvent, [&](ListValue& value) {
-    removed = value.Remove(PackItem::Of(args[3]), most, from, LimitOf(ctx));
-    return removed != 0;
-  });
+  const Effect effect{.command = "LREM", .arguments = args.all().subspan(2)};
+  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kRemoveEvent.With(effect),
+                                   [&](ListValue& value) {
+                                     removed = value.Remove(PackItem::Of(args[3]), most, from, LimitOf(ctx));
+                                     return removed != 0;
+                                   });
   ctx.reply.Integer(static_cast<int64_t>(removed));
 }
 
@@ -84,7 +89,8 @@ void LTrim(Context& ctx, Args& args) {
   if (list.entry == nullptr) return ctx.reply.Ok();
   const std::optional<IndexRange> range = ClipMembers(*start, *stop, list.value->Size());
   AwaitSave(ctx, list.entry);
-  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kTrimEvent, [&](ListValue& value) {
+  const Effect effect{.command = "LTRIM", .arguments = args.all().subspan(2)};
+  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, kTrimEvent.With(effect), [&](ListValue& value) {
     range ? value.Keep(range->first, range->size(), LimitOf(ctx)) : value.Keep(0, 0, LimitOf(ctx));
     return true;
   });

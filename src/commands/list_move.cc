@@ -37,9 +37,11 @@ void MoveElement(Context& ctx, const Args& args, const Key& key, TypedList sourc
   // A move to the same end of the same list leaves the list unchanged: only the two events are reported.
   const bool twice = rotates && ends.from == ends.to;
   if (twice) {
-    ctx.keyspace.EditRich<ListValue>(key, *source.entry, ctx.now, PushEvent(ends.to),
+    const Effect push{.command = ends.to == ListEnd::kHead ? "LPUSH" : "RPUSH", .arguments = texts};
+    const Effect pop{.command = ends.from == ListEnd::kHead ? "LPOP" : "RPOP"};
+    ctx.keyspace.EditRich<ListValue>(key, *source.entry, ctx.now, PushEvent(ends.to).With(push),
                                      [](ListValue&) { return true; });
-    ctx.keyspace.EditRich<ListValue>(key, *source.entry, ctx.now, PopEvent(ends.from),
+    ctx.keyspace.EditRich<ListValue>(key, *source.entry, ctx.now, PopEvent(ends.from).With(pop),
                                      [](ListValue&) { return true; });
   } else {
     PushTexts(ctx, to, destination, ends.to, texts);

@@ -1,9 +1,10 @@
-// REPLICAOF makes this server follow a master, or none; ROLE tells which. WAIT and WAITAOF are answers of a server without
-// replicas: Mayfly never has replicas, so no client waits. REPLCONF, SYNC and PSYNC send a snapshot to a client that asks for
-// nothing more: redis-cli --rdb.
+// REPLICAOF makes this server follow a master, or none; ROLE tells which. REPLCONF, SYNC and PSYNC are what replicas send, and
+// redis-cli --rdb, which asks for a snapshot alone. WAIT and WAITAOF wait until replicas have what was written.
 #include <algorithm>
 #include <limits>
+#include <memory>
 #include <new>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -13,7 +14,10 @@
 #include "config/words.h"
 #include "exec/dispatch/context.h"
 #include "replication/master_link.h"
+#include "replication/replica_wait.h"
+#include "replication/replicas.h"
 #include "server/figures/link_figures.h"
+#include "server/figures/replica_figures.h"
 #include "server/waiting/parking.h"
 #include "snapshot/snapshots.h"
 #include "snapshot/sync_wishes.h"
@@ -32,25 +36,71 @@ bool CheckTimeout(Context& ctx, std::string_view text) {
   return true;
 }
 
-// Redis waits for replicas that may still connect. No replica connects to Mayfly, so the final answer comes at once.
+// Answers with the number of replicas, for WAITAOF after that of local files.
+void TellReached(Context& ctx, bool durable, size_t reached) {
+  if (durable) {
+    ctx.reply.Array(2);
+    ctx.reply.Integer(0);
+  }
+  ctx.reply.Integer(static_cast<int64_t>(reached));
+}
+
+// Waits until so many replicas have everything that was changed so far.
+void AwaitReplicas(Context& ctx, const Args& args, int64_t wanted, std::string_view timeout, bool durable) {
+  Replicas& replicas = Replicas::Of(ctx.server);
+  const bool may_wait = ctx.MayPark();
+  const ReplicaWait::Terms terms{.place = may_wait ? replicas.PlaceOfNow(ctx.now) : replicas.PlaceAfterThis(),
+                                 .replicas = static_cast<size_t>(std::max(wanted, int64_t{0})),
+                                 .durable = durable};
+  std::unique_ptr<PendingWork> work = std::make_unique<ReplicaWait>(replicas, ctx.session, terms);
+  const size_t reached = static_cast<ReplicaWait&>(*work).Reached();
+  if (reached >= terms.replicas || !may_wait) return TellReached(ctx, durable, reached);
+  replicas.AskToConfirm();
+  const auto timeout_ms = static_cast<uint64_t>(ParseInteger(timeout).value_or(0));
+  ctx.Await(args, timeout_ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + timeout_ms, work);
+}
+
+// The number is reached, or the time is over.
+void EndWait(Context& ctx, const Args& args, bool durable) {
+  if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  std::unique_ptr<PendingWork>& work = ctx.resumed->work;
+  const auto& wait = static_cast<ReplicaWait&>(*work);
+  const size_t reached = wait.Reached();
+  if (ctx.wake() == WakeReason::kReady && reached < wait.terms().replicas)  // one of them has left
+    return ctx.Await(args, ctx.resumed->deadline_mono_ms, work);
+  TellReached(ctx, durable, reached);
+}
+
+bool CheckIsMaster(Context& ctx, std::string_view command) {
+  if (!ctx.server.link.follows()) return true;
+  ctx.Fail("ERR " + std::string(command) +
+           " cannot be used with replica instances. Please also note that since Redis 4.0 if a replica is "
+           "configured to be writable (which is not the default) writes to replicas are just local and are "
+           "not propagated.");
+  return false;
+}
+
 void Wait(Context& ctx, Args& args) {
-  if (!ParseInteger(args[1])) return ctx.Fail(errors::kNotInteger);
+  if (ctx.resumed != nullptr) return EndWait(ctx, args, /*durable=*/false);
+  if (!CheckIsMaster(ctx, "WAIT")) return;
+  const std::optional<int64_t> wanted = ParseInteger(args[1]);
+  if (!wanted) return ctx.Fail(errors::kNotInteger);
   if (!CheckTimeout(ctx, args[2])) return;
-  ctx.reply.Integer(0);
+  AwaitReplicas(ctx, args, *wanted, args[2], /*durable=*/false);
 }
 
 void WaitAof(Context& ctx, Args& args) {
+  if (ctx.resumed != nullptr) return EndWait(ctx, args, /*durable=*/true);
   const std::optional<int64_t> local = ParseInteger(args[1]);
   if (!local) return ctx.Fail(errors::kNotInteger);
   if (*local < 0 || *local > 1) return ctx.Fail("ERR value is out of range, value must between 0 and 1");
   const std::optional<int64_t> replicas = ParseInteger(args[2]);
   if (!replicas || *replicas < 0) return ctx.Fail("ERR value is out of range, must be positive");
   if (!CheckTimeout(ctx, args[3])) return;
+  if (!CheckIsMaster(ctx, "WAITAOF")) return;
   if (*local == 1)
     return ctx.Fail("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.");
-  ctx.reply.Array(2);
-  ctx.reply.Integer(0);
-  ctx.reply.Integer(0);
+  AwaitReplicas(ctx, args, *replicas, args[3], /*durable=*/true);
 }
 
 // "NO ONE" makes this server a master with the keys that it has.
@@ -94,14 +144,26 @@ std::string_view RoleStateOf(LinkFigures::State state) noexcept {
   return "connected";
 }
 
+// Those that get the stream.
+void TellReplicas(Context& ctx, std::span<const ReplicaFigures::Line> lines) {
+  ctx.reply.Array(static_cast<size_t>(std::ranges::count_if(lines, &ReplicaFigures::Line::online)));
+  for (const ReplicaFigures::Line& line : lines) {
+    if (!line.online) continue;
+    ctx.reply.Array(3);
+    ctx.reply.Bulk(line.address);
+    ctx.reply.Bulk(std::to_string(line.port));
+    ctx.reply.Bulk(std::to_string(line.offset));
+  }
+}
+
 void Role(Context& ctx, Args&) {
   const LinkFigures& link = ctx.server.link;
   if (!link.follows()) {
-    constexpr int64_t kReplicatedBytes = 0;
+    const ReplicaFigures& figures = ctx.server.followers;
     ctx.reply.Array(3);
     ctx.reply.Bulk("master");
-    ctx.reply.Integer(kReplicatedBytes);
-    return ctx.reply.EmptyArray();
+    ctx.reply.Integer(figures.offset);
+    return TellReplicas(ctx, figures.lines);
   }
   ctx.reply.Array(5);
   ctx.reply.Bulk("slave");
@@ -135,13 +197,52 @@ bool SetFilter(Context& ctx, std::string_view text, SyncWish& wish) {
   return true;
 }
 
-// REPLCONF [option value ...]. The options of replicas are unknown.
+// What the replica has of the stream. There is no answer.
+void Confirm(Context& ctx, Args& args) {
+  const std::optional<int64_t> place = ParseInteger(args.Next());
+  const bool has_file = args.Accept("FACK", 1);
+  const std::optional<int64_t> durable = has_file ? ParseInteger(args.Next()) : -1;
+  Replicas* const replicas = Replicas::IfMade(ctx.server);
+  if (place && durable && replicas != nullptr) replicas->Confirm(ctx.session, *place, *durable, ctx.now);
+}
+
+// Returns false after an error reply.
+bool SetPort(Context& ctx, std::string_view text, SyncWish& wish) {
+  const std::optional<int64_t> port = ParseInteger(text);
+  if (!port || *port < 0 || *port > std::numeric_limits<uint16_t>::max())
+    return ctx.Fail(errors::kNotInteger), false;
+  wish.listening_port = static_cast<uint16_t>(*port);
+  return true;
+}
+
+// Returns false after an error reply.
+bool SetAddress(Context& ctx, std::string_view text, SyncWish& wish) {
+  constexpr size_t kMostBytes = 1024;
+  if (text.size() > kMostBytes)
+    return ctx.Fail("ERR REPLCONF ip-address provided by replica instance is too long: " +
+                    std::to_string(text.size()) + " bytes"),
+           false;
+  wish.address = config::Printable(text);
+  return true;
+}
+
+// REPLCONF [option value ...]
 void ReplConf(Context& ctx, Args& args) {
   if (args.Left() % 2 != 0) return ctx.Fail(errors::kSyntax);
   SyncWish& wish = Snapshots::Of(ctx.server).wishes().Of(ctx.session);
   while (!args.Done()) {
+    if (args.Accept("ACK", 1)) return Confirm(ctx, args);
+    if (args.Accept("GETACK", 1)) return;  // of a master; this server has told its own master already
     if (args.Accept("CAPA", 1)) {
-      args.Next();  // the snapshot comes with a mark at its end in any case
+      const std::string_view what = args.Next();
+      wish.takes_marks = wish.takes_marks || EqualsIgnoringCase(what, "EOF");
+      wish.takes_history = wish.takes_history || EqualsIgnoringCase(what, "PSYNC2");
+    } else if (args.Accept("LISTENING-PORT", 1)) {
+      if (!SetPort(ctx, args.Next(), wish)) return;
+    } else if (args.Accept("IP-ADDRESS", 1)) {
+      if (!SetAddress(ctx, args.Next(), wish)) return;
+    } else if (args.Accept("VERSION", 1)) {
+      args.Next();
     } else if (args.Accept("RDB-ONLY", 1)) {
       if (!SetRdbOnly(ctx, args.Next(), wish)) return;
     } else if (args.Accept("RDB-FILTER-ONLY", 1)) {
@@ -153,21 +254,13 @@ void ReplConf(Context& ctx, Args& args) {
   ctx.reply.Ok();
 }
 
-// SYNC, and PSYNC id offset. The client is parked until it has the snapshot, and is closed then.
-template <bool kPartial>
-void Sync(Context& ctx, Args& args) {
+// For redis-cli --rdb: the client is parked until it has the snapshot, and is closed then.
+void SendSnapshot(Context& ctx, const Args& args, const SyncWish& wish, bool partial) {
   Snapshots& snapshots = Snapshots::Of(ctx.server);
-  if (ctx.resumed != nullptr) {  // CLIENT UNBLOCK
-    if (snapshots.IsSentTo(ctx.session)) ctx.Park(args, ParkingLot::kForever);
-    return;
-  }
-  const SyncWish& wish = snapshots.wishes().Of(ctx.session);
-  if (!wish.rdb_only)
-    return ctx.Fail("ERR Replication is not supported: SYNC sends a snapshot after REPLCONF rdb-only 1");
   if (snapshots.saving()) return ctx.Fail("ERR Background save already in progress");
-  const std::string greeting = kPartial ? "+FULLRESYNC " + ctx.server.run_id + " 0\r\n" : "";
-  if (const std::string_view problem = snapshots.SendSoon(ctx.session, greeting, wish.parts, ctx.now);
-      !problem.empty())
+  const StreamTerms terms{.greeting = partial ? "+FULLRESYNC " + ctx.server.run_id + " 0\r\n" : "",
+                          .parts = wish.parts};
+  if (const std::string_view problem = snapshots.SendSoon(ctx.session, terms, ctx.now); !problem.empty())
     return ctx.Fail("ERR " + std::string(problem));
   try {
     ctx.Park(args, ParkingLot::kForever);
@@ -175,6 +268,38 @@ void Sync(Context& ctx, Args& args) {
     snapshots.Cancel();
     throw;
   }
+}
+
+// True if the replica gets the part of the stream that it lacks. `first` is the number of the first byte, from 1 on.
+bool Continue(Context& ctx, const SyncWish& wish, std::string_view history, std::string_view first) {
+  const std::optional<int64_t> number = ParseInteger(first);
+  Replicas& replicas = Replicas::Of(ctx.server);
+  if (history == "?" || !number || *number < 1) return false;
+  if (!replicas.Continue(ctx.session, wish, history, *number - 1, ctx.now)) return false;
+  const std::string_view name = replicas.history();
+  ctx.reply.Simple(wish.takes_history ? "CONTINUE " + std::string(name) : "CONTINUE");
+  return true;
+}
+
+// SYNC, and PSYNC history first-byte. A replica is parked until it has the snapshot.
+template <bool kPartial>
+void Sync(Context& ctx, Args& args) {
+  Replicas& replicas = Replicas::Of(ctx.server);
+  if (ctx.resumed != nullptr) {  // the snapshot is sent, or CLIENT UNBLOCK
+    if (Snapshots::Of(ctx.server).IsSentTo(ctx.session) || replicas.IsAwaited(ctx.session))
+      ctx.Park(args, ParkingLot::kForever);
+    return;
+  }
+  if (ctx.session.Has(Mode::kReplica)) return;
+  const SyncWish& wish = Snapshots::Of(ctx.server).wishes().Of(ctx.session);
+  if (wish.rdb_only) return SendSnapshot(ctx, args, wish, kPartial);
+  if (ctx.server.link.follows())
+    return ctx.Fail("NOMASTERLINK Can't SYNC while not connected with my master");
+  if (kPartial && Continue(ctx, wish, args[1], args[2])) return;
+  if (!wish.takes_marks)
+    return ctx.Fail("ERR a snapshot has a mark at its end, and no length: REPLCONF CAPA EOF comes first");
+  replicas.SendAll(ctx.session, wish, kPartial, ctx.now);
+  ctx.Park(args, ParkingLot::kForever);
 }
 
 constexpr std::string_view kWaitTips = "request_policy:all_shards response_policy:agg_min";
@@ -188,7 +313,7 @@ constexpr Command kWaitRows[] = {
      .handler = Wait,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers how many replicas have all writes: 0, at once.",
+     .summary = "Waits until so many replicas have all writes so far, and answers how many have.",
      .syntax = "numreplicas timeout",
      .tips = kWaitTips},
     {.name = "waitaof",
@@ -198,8 +323,8 @@ constexpr Command kWaitRows[] = {
      .handler = WaitAof,
      .since = "7.2.0",
      .complexity = "O(1)",
-     .summary =
-         "Answers how many append-only files, local and of replicas, have all writes: 0 and 0, at once.",
+     .summary = "Waits until the append-only files of so many replicas have all writes so far, and answers "
+                "how many have.",
      .syntax = "numlocal numreplicas timeout",
      .tips = kWaitTips},
 };
@@ -212,7 +337,7 @@ constexpr Command kRows[] = {
      .handler = Sync<true>,
      .since = "2.8.0",
      .complexity = "O(N) with the number of keys, in slices",
-     .summary = "As SYNC, with another line before the snapshot.",
+     .summary = "As SYNC, or sends only what the replica has missed of the stream.",
      .syntax = "replicationid offset"},
     {.name = "replconf",
      .arity = -1,
@@ -220,10 +345,8 @@ constexpr Command kRows[] = {
      .handler = ReplConf,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary =
-         "Says what the next SYNC is to send: RDB-ONLY 1, and RDB-FILTER-ONLY with \"functions\" or \"\".",
-     .doc_flags = "syscmd",
-     .notes = "Options of replicas are unknown."},
+     .summary = "Tells who a replica is and what it has, and what the next SYNC is to send.",
+     .doc_flags = "syscmd"},
     {.name = "replicaof",
      .arity = 3,
      .flags = kAdmin | kNoScript | kNoAsyncLoading | kStale,
@@ -259,10 +382,9 @@ constexpr Command kRows[] = {
      .handler = Sync<false>,
      .since = "1.0.0",
      .complexity = "O(N) with the number of keys, in slices",
-     .summary = "Sends a snapshot of all keys and functions to a client that has asked for it by REPLCONF "
-                "RDB-ONLY 1.",
-     .notes =
-         "For redis-cli --rdb and --functions-rdb. There is no replication: other clients get an error."},
+     .summary =
+         "Makes the client a replica: sends a snapshot of all keys and functions, and then all changes.",
+     .notes = "After REPLCONF RDB-ONLY 1, as redis-cli --rdb sends it, the snapshot alone."},
 };
 const CommandFamily kFamily("server", kRows);
 

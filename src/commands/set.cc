@@ -14,11 +14,13 @@ constexpr Event kSRem{"srem"};
 size_t AddMembers(Context& ctx, const Key& key, const Typed<SetValue>& found,
                   std::span<const std::string_view> members, const Event& event) {
   const SetLimits limits = SetLimitsOf(ctx);
+  const Effect effect{.command = "SADD", .arguments = members};
+  const Event told = event.With(effect);
   size_t added = 0;
   EditOrCreate<SetValue>(
       ctx, key, found,
       [&](SetValue& set) { added = set.AddAll(members, limits, ctx.keyspace.home()); },  // all or none
-      [&] { return added != 0 ? &event : nullptr; });
+      [&] { return added != 0 ? &told : nullptr; });
   return added;
 }
 
@@ -35,7 +37,8 @@ void SRem(Context& ctx, Args& args) {
   if (!FindLive(ctx, key, found)) return;
   int64_t removed = 0;
   if (found.value != nullptr) {
-    ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSRem, [&](SetValue& set) {
+    const Effect effect{.command = "SREM", .arguments = args.all().subspan(2)};
+    ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, kSRem.With(effect), [&](SetValue& set) {
       for (const std::string_view member : args.all().subspan(2)) removed += set.Remove(member) ? 1 : 0;
       return removed != 0;
     });
@@ -93,11 +96,16 @@ void SMove(Context& ctx, Args& args) {
       deadline.kind == Expiry::Kind::kNever
           ? AddMembers(ctx, to, in_target, {&member, 1}, events::kUnreported)
           : AddMembersUntil(ctx, to, in_target, {&member, 1}, deadline, true, events::kUnreported);
-  ctx.keyspace.EditRich<SetValue>(from, *ctx.keyspace.Peek(from, ctx.now), ctx.now, kSRem,
+  const std::span<const std::string_view> moved(&member, 1);
+  const Effect removal{.command = "SREM", .arguments = moved};
+  ctx.keyspace.EditRich<SetValue>(from, *ctx.keyspace.Peek(from, ctx.now), ctx.now, kSRem.With(removal),
                                   [&](SetValue& set) { return set.Remove(member); });
   if (added != 0) {
-    ctx.keyspace.EditRich<SetValue>(to, *ctx.keyspace.Peek(to, ctx.now), ctx.now,
-                                    target == nullptr ? kSAddToNew : kSAdd, [](SetValue&) { return true; });
+    const Effect addition{.command = "SADD", .arguments = moved};
+    Event event = target == nullptr ? kSAddToNew : kSAdd;
+    if (deadline.kind == Expiry::Kind::kNever) event = event.With(addition);
+    ctx.keyspace.EditRich<SetValue>(to, *ctx.keyspace.Peek(to, ctx.now), ctx.now, event,
+                                    [](SetValue&) { return true; });
   }
   ctx.reply.Integer(1);
 }

@@ -1,7 +1,9 @@
 // XADD, XDEL, XTRIM and kin: add, delete and trim entries of streams.
 #include <algorithm>
+#include <array>
 #include <vector>
 
+#include "cache/keyspace/stream_addition.h"
 #include "config/sources/options.h"
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
@@ -55,18 +57,20 @@ bool RequireSmall(Context& ctx, std::span<const std::string_view> pairs) {
 void AddEntry(Context& ctx, const Key& key, const Typed<StreamValue>& found, StreamId id,
               std::span<const std::string_view> pairs, const std::optional<StreamTrim>& trim) {
   const StreamLimits limits = LimitsOf(ctx);
+  StreamAddition addition(ctx.server.databases.changes().WantsEffects(), id, pairs);
+  const bool is_plain = !trim || trim->references == StreamReferences::kKeep;
+  Event event = kXAdd;
   bool added = false;
-  bool trimmed = false;
   EditOrCreate<StreamValue>(
       ctx, key, found,
       [&](StreamValue& stream) {
         stream.Append(id, pairs, limits);
         added = true;
-        trimmed = trim && stream.Trim(*trim) != 0;  // needs no memory
+        const bool trimmed = trim && stream.Trim(*trim) != 0;  // needs no memory
+        if (trimmed) event = kXAddAndTrim;
+        if (!trimmed || is_plain) event = addition.Tell(event, trimmed, stream.length());
       },
-      [&] { return !added    ? nullptr
-                   : trimmed ? &kXAddAndTrim
-                             : &kXAdd; });
+      [&] { return added ? &event : nullptr; });
 }
 
 void XAdd(Context& ctx, Args& args) {
@@ -114,10 +118,12 @@ void XDel(Context& ctx, Args& args) {
   AwaitSaveForTrim(ctx, found,
                    {.by = StreamTrim::By::kId, .min_id = *std::max_element(ids.begin(), ids.end())});
   int64_t deleted = 0;
-  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXDel, [&](StreamValue& stream) {
-    for (const StreamId id : ids) deleted += stream.Delete(id) ? 1 : 0;
-    return deleted != 0;
-  });
+  const Effect effect{.command = "XDEL", .arguments = args.all().subspan(2)};
+  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXDel.With(effect),
+                                     [&](StreamValue& stream) {
+                                       for (const StreamId id : ids) deleted += stream.Delete(id) ? 1 : 0;
+                                       return deleted != 0;
+                                     });
   ctx.reply.Integer(deleted);
 }
 
@@ -131,8 +137,14 @@ void XTrim(Context& ctx, Args& args) {
   AwaitSaveForTrim(ctx, found, *options.trim);
   uint64_t removed = 0;
   if (found.value != nullptr) {
-    ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXTrim, [&](StreamValue& stream) {
+    char digits[kMaxIntegerText];
+    std::array<std::string_view, 3> words = {"MAXLEN", "=", {}};
+    const Effect effect{.command = "XTRIM", .arguments = words};
+    const bool is_plain = options.trim->references == StreamReferences::kKeep;
+    const Event event = is_plain ? kXTrim.With(effect) : kXTrim;
+    ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, event, [&](StreamValue& stream) {
       removed = stream.Trim(*options.trim);
+      words[2] = {digits, FormatInteger(static_cast<int64_t>(stream.length()), digits)};
       return removed != 0;
     });
   }
@@ -183,12 +195,16 @@ void XSetId(Context& ctx, Args& args) {
     return ctx.Fail("ERR The ID specified in XSETID is smaller than the target stream top item");
   if (options.added && stream.length() > static_cast<uint64_t>(*options.added) && stream.length() != 0)
     return ctx.Fail("ERR The entries_added specified in XSETID is smaller than the target stream length");
-  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId, [&](StreamValue& edited) {
-    edited.SetLastId(options.id);
-    if (options.added) edited.SetAdded(static_cast<uint64_t>(*options.added));
-    if (options.max_deleted != StreamId{}) edited.SetMaxDeletedId(options.max_deleted);
-    return true;
-  });
+  const Effect effect{.command = "XSETID", .arguments = args.all().subspan(2)};
+  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kXSetId.With(effect),
+                                     [&](StreamValue& edited) {
+                                       edited.SetLastId(options.id);
+                                       if (options.added)
+                                         edited.SetAdded(static_cast<uint64_t>(*options.added));
+                                       if (options.max_deleted != StreamId{})
+                                         edited.SetMaxDeletedId(options.max_deleted);
+                                       return true;
+                                     });
   ctx.reply.Ok();
 }
 

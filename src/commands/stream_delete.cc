@@ -7,6 +7,7 @@
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/group_access.h"
+#include "exec/values/group_effects.h"
 
 namespace mayfly::stream_delete_commands {
 namespace {
@@ -67,7 +68,9 @@ void ReplyAbsent(Context& ctx, size_t count) {
 // Deletes entries in a call of EditValue, and takes down the answers.
 class Deleter {
  public:
-  explicit Deleter(const DeleteOptions& options) : references_(options.references) {
+  // `group`: of XACKDEL.
+  Deleter(const Context& ctx, const DeleteOptions& options, std::string_view group)
+      : references_(options.references), effects_(WantsEffects(ctx), group, {}) {
     answers_.reserve(options.ids.size());
   }
 
@@ -76,13 +79,20 @@ class Deleter {
   void AckAndDelete(StreamValue& stream, StreamGroup& group, StreamId id) {
     if (!group.Acknowledge(id)) return answers_.push_back(kAbsent);
     released_ = true;
+    effects_.NoteReleased(id);
     answers_.push_back(AnswerOf(stream, id) == kStillReferenced ? kStillReferenced : kDone);
   }
   void Reply(Context& ctx) const {
     ctx.reply.Array(answers_.size());
     for (const int64_t answer : answers_) ctx.reply.Integer(answer);
   }
-  const Event* done() const noexcept { return deleted_ ? &kXDel : released_ ? &kDelivered : nullptr; }
+  // What is released in all groups has no effect of its own.
+  const Event* done() noexcept {
+    if (!deleted_ && !released_) return nullptr;
+    event_ = deleted_ ? kXDel : kDelivered;
+    if (references_ != StreamReferences::kDelete) event_ = effects_.Tell(event_);
+    return &event_;
+  }
 
  private:
   int64_t AnswerOf(StreamValue& stream, StreamId id) {
@@ -95,10 +105,13 @@ class Deleter {
       released_ = true;
     if (!stream.Delete(id)) return kAbsent;
     deleted_ = true;
+    effects_.NoteDeleted(id);
     return kDone;
   }
 
   const StreamReferences references_;
+  GroupEffects effects_;
+  Event event_;
   std::vector<int64_t> answers_;
   bool deleted_ = false;
   bool released_ = false;  // of a group
@@ -118,7 +131,7 @@ void XDelEx(Context& ctx, Args& args) {
   if (!ReadDeleteOptions(ctx, args, 1, options)) return;
   if (found.value == nullptr) return ReplyAbsent(ctx, options.ids.size());
   AwaitSaveOfDeleted(ctx, {.entry = found.entry, .stream = found.value}, options);
-  Deleter deleter(options);
+  Deleter deleter(ctx, options, {});
   EditValue<StreamValue>(
       ctx, key, *found.entry,
       [&](StreamValue& stream) {
@@ -137,7 +150,7 @@ void XAckDel(Context& ctx, Args& args) {
   if (found.group == nullptr) return ReplyAbsent(ctx, options.ids.size());
   AwaitSaveOfGroups(ctx, *found.entry, *found.stream);
   AwaitSaveOfDeleted(ctx, found, options);
-  Deleter deleter(options);
+  Deleter deleter(ctx, options, args[2]);
   EditGroup(
       ctx, key, found,
       [&](StreamValue& stream, StreamGroup& group) {

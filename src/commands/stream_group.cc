@@ -83,6 +83,11 @@ std::optional<StreamId> ReadGroupId(Context& ctx, std::string_view text, const S
   return read->id;
 }
 
+// The request does the same to a copy of the stream.
+Effect EffectOf(std::string_view subcommand, const Args& args) {
+  return {.command = "XGROUP", .subcommand = subcommand, .arguments = args.all().subspan(3)};
+}
+
 void Create(Context& ctx, Args& args) {
   GroupOptions options;
   if (!ReadGroupOptions(ctx, args, true, options)) return;
@@ -98,7 +103,9 @@ void Create(Context& ctx, Args& args) {
     stream->EditGroups().Add(args[3], *id, options.entries_read);
     ctx.keyspace.PutRich(key, nullptr, std::move(stream), Expiry::Never(), ctx.now, kNewStream);
   } else {
-    ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kCreated, [&](StreamValue& stream) {
+    const Effect effect = EffectOf("CREATE", args);
+    const Event event = kCreated.With(effect);
+    ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, event, [&](StreamValue& stream) {
       stream.EditGroups().Add(args[3], *id, options.entries_read);
       return true;
     });
@@ -115,13 +122,15 @@ void SetId(Context& ctx, Args& args) {
   if (args.size() > kMostWordsToSetId) return ctx.Fail(errors::WrongSubcommand("XGROUP", args[1]));
   const std::optional<StreamId> id = ReadGroupId(ctx, args[4], found.stream);
   if (!id) return;
+  const Effect effect = EffectOf("SETID", args);
+  const Event event = kIdSet.With(effect);
   EditGroup(
       ctx, key, found,
       [&](StreamValue&, StreamGroup& group) {
         group.last_id = *id;
         group.entries_read = options.entries_read;
       },
-      [] { return &kIdSet; });
+      [&] { return &event; });
   ctx.reply.Ok();
 }
 
@@ -132,11 +141,13 @@ void Destroy(Context& ctx, Args& args) {
   if (!FindStream(ctx, key, false, found)) return;
   if (GroupOf(found, args[3]) == nullptr) return ctx.reply.Integer(0);
   auto grave = std::make_unique<StreamValue>();
-  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kDestroyed, [&](StreamValue& stream) {
-    StreamGroups& groups = stream.EditGroups();
-    grave->EditGroups().TakeFrom(groups, *groups.Find(args[3]));
-    return true;
-  });
+  const Effect effect = EffectOf("DESTROY", args);
+  ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, kDestroyed.With(effect),
+                                     [&](StreamValue& stream) {
+                                       StreamGroups& groups = stream.EditGroups();
+                                       grave->EditGroups().TakeFrom(groups, *groups.Find(args[3]));
+                                       return true;
+                                     });
   ctx.server.databases.Bury(std::move(grave));
   ctx.reply.Integer(1);
 }
@@ -147,10 +158,12 @@ void CreateConsumer(Context& ctx, Args& args) {
   if (!RequireGroup(ctx, args, key, found)) return;
   if (found.group->FindConsumer(args[4]) != nullptr) return ctx.reply.Integer(0);
   bool created = false;
+  const Effect effect = EffectOf("CREATECONSUMER", args);
+  const Event event = kConsumerCreated.With(effect);
   EditGroup(
       ctx, key, found,
       [&](StreamValue&, StreamGroup& group) { ConsumerIn(group, args[4], ctx.now.wall_ms, created); },
-      [&] { return created ? &kConsumerCreated : nullptr; });
+      [&] { return created ? &event : nullptr; });
   ctx.reply.Integer(1);
 }
 
@@ -160,10 +173,12 @@ void DelConsumer(Context& ctx, Args& args) {
   if (!RequireGroup(ctx, args, key, found)) return;
   if (found.group->FindConsumer(args[4]) == nullptr) return ctx.reply.Integer(0);
   size_t held = 0;
+  const Effect effect = EffectOf("DELCONSUMER", args);
+  const Event event = kConsumerRemoved.With(effect);
   EditGroup(
       ctx, key, found,
       [&](StreamValue&, StreamGroup& group) { held = group.RemoveConsumer(*group.FindConsumer(args[4])); },
-      [] { return &kConsumerRemoved; });
+      [&] { return &event; });
   ctx.reply.Integer(static_cast<int64_t>(held));
 }
 

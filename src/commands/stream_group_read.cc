@@ -12,6 +12,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/group_access.h"
 #include "exec/values/group_counts.h"
+#include "exec/values/group_effects.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly::stream_group_read_commands {
@@ -115,14 +116,20 @@ void EditSource(Context& ctx, const Source& source, Edit&& edit, What&& what) {
 class GroupReader {
  public:
   GroupReader(Context& ctx, const StreamReadOptions& options, const Source& source) noexcept
-      : ctx_(ctx), options_(options), source_(source) {}
+      : ctx_(ctx),
+        options_(options),
+        source_(source),
+        effects_(WantsEffects(ctx), options.group, options.consumer) {}
 
   void Edit() {
     EditSource(
         ctx_, source_, [&](StreamValue& stream, StreamGroup& group) { Read(stream, group); },
-        [&] { return created_   ? &kConsumerCreated
-                     : changed_ ? &kDelivered
-                                : nullptr; });
+        [&]() -> const Event* {
+          if (!created_ && !changed_) return nullptr;
+          if (created_) effects_.NoteConsumer();
+          event_ = effects_.Tell(created_ ? kConsumerCreated : kDelivered);
+          return &event_;
+        });
   }
   bool changed() const noexcept { return created_ || changed_; }
 
@@ -140,14 +147,20 @@ class GroupReader {
     if (shown != 0 && shown == options_.count) return array.Array(shown);
     const DeliveryCount count(stream);
     stream.ForRange(low, StreamId::Max(), false, [&](const StreamEntry& entry) {
-      if (!options_.no_ack) group.Deliver(entry.id, consumer, ctx_.now.wall_ms, 1);
+      if (!options_.no_ack) Deliver(group, consumer, entry.id, 1);
       count.Add(group, entry.id);
       consumer.active_ms = ctx_.now.wall_ms;
       changed_ = true;
       ReplyNew(entry, 0, 0);
       return ++shown != options_.count;
     });
+    if (group.last_id >= low) effects_.NotePlace(group);
     array.Array(shown);
+  }
+
+  void Deliver(StreamGroup& group, StreamConsumer& consumer, StreamId id, uint32_t count) {
+    group.Deliver(id, consumer, ctx_.now.wall_ms, count);
+    effects_.NoteDelivered(id, ctx_.now.wall_ms, count);
   }
 
   // With CLAIM each entry has also for how long it was idle, and how often it was delivered before.
@@ -164,7 +177,7 @@ class GroupReader {
     const Delivery before = *group.Find(id);
     const int64_t idle_ms = ctx_.now.wall_ms - before.ms;
     if (idle_ms < *options_.claim_idle_ms) return false;
-    group.Deliver(id, consumer, ctx_.now.wall_ms, before.CountOfNext());
+    Deliver(group, consumer, id, before.CountOfNext());
     consumer.active_ms = ctx_.now.wall_ms;
     changed_ = true;
     stream.ForRange(id, id, false, [&](const StreamEntry& entry) {
@@ -195,7 +208,7 @@ class GroupReader {
   }
 
   void CountAgain(StreamGroup& group, StreamConsumer& consumer, StreamId id) {
-    group.Deliver(id, consumer, ctx_.now.wall_ms, group.Find(id)->CountOfNext());
+    Deliver(group, consumer, id, group.Find(id)->CountOfNext());
     changed_ = true;
   }
   void ReplyGone(StreamId id) {
@@ -207,6 +220,8 @@ class GroupReader {
   Context& ctx_;
   const StreamReadOptions& options_;
   const Source& source_;
+  GroupEffects effects_;
+  Event event_;
   bool created_ = false;
   bool changed_ = false;
 };
@@ -237,12 +252,17 @@ bool ReplySources(Context& ctx, const StreamReadOptions& options, const std::vec
 void ForgetGone(Context& ctx, const std::vector<Source>& sources) {
   for (const Source& source : sources) {
     if (source.gone.empty()) continue;
+    GroupEffects effects(WantsEffects(ctx), source.found.group->name, {});
+    Event event;
     EditSource(
         ctx, source,
         [&](StreamValue&, StreamGroup& group) {
-          for (const StreamId id : source.gone) group.Acknowledge(id);
+          for (const StreamId id : source.gone) {
+            group.Acknowledge(id);
+            effects.NoteReleased(id);
+          }
         },
-        [] { return &kDelivered; });
+        [&] { return event = effects.Tell(kDelivered), &event; });
   }
 }
 

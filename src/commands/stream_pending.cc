@@ -7,6 +7,7 @@
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/group_access.h"
+#include "exec/values/group_effects.h"
 
 namespace mayfly::stream_pending_commands {
 namespace {
@@ -37,12 +38,14 @@ void XAck(Context& ctx, Args& args) {
   if (!ReadIds(ctx, args.all().subspan(3), ids)) return;
   AwaitSaveOfGroups(ctx, *found.entry, *found.stream);
   int64_t acknowledged = 0;
+  const Effect effect{.command = "XACK", .arguments = args.all().subspan(2)};
+  const Event event = kDelivered.With(effect);
   EditGroup(
       ctx, key, found,
       [&](StreamValue&, StreamGroup& group) {
         for (const StreamId id : ids) acknowledged += group.Acknowledge(id) ? 1 : 0;
       },
-      [&] { return acknowledged != 0 ? &kDelivered : nullptr; });
+      [&] { return acknowledged != 0 ? &event : nullptr; });
   ctx.reply.Integer(acknowledged);
 }
 
@@ -145,17 +148,20 @@ void XPending(Context& ctx, Args& args) {
 // Gives pending entries to a consumer, which is created for the first one, and answers each. In a call of EditGroup.
 class Claimer {
  public:
-  Claimer(Context& ctx, std::string_view consumer, bool ids_only) noexcept
-      : ctx_(ctx), name_(consumer), ids_only_(ids_only) {}
+  Claimer(Context& ctx, std::string_view group, std::string_view consumer, bool ids_only) noexcept
+      : ctx_(ctx), name_(consumer), ids_only_(ids_only), effects_(WantsEffects(ctx), group, consumer) {}
 
   // For an entry that the stream has no more: it is pending no more.
   void Drop(StreamGroup& group, StreamId id) noexcept {
-    if (group.Acknowledge(id)) changed_ = true;
+    if (!group.Acknowledge(id)) return;
+    changed_ = true;
+    effects_.NoteReleased(id);
   }
   // REQUIRES: the stream has the entry.
   void Claim(const StreamValue& stream, StreamGroup& group, StreamId id, int64_t ms, uint32_t count) {
     if (consumer_ == nullptr) consumer_ = &ConsumerIn(group, name_, ctx_.now.wall_ms, created_);
     group.Deliver(id, *consumer_, ms, count);
+    effects_.NoteDelivered(id, ms, count);
     consumer_->active_ms = ctx_.now.wall_ms;
     changed_ = true;
     ++claimed_;
@@ -166,16 +172,24 @@ class Claimer {
   uint32_t CountOf(const Delivery& delivery) const noexcept {
     return ids_only_ ? delivery.count : delivery.CountOfNext();
   }
-  void NoteChange() noexcept { changed_ = true; }
+  void NotePlace(const StreamGroup& group) noexcept {
+    changed_ = true;
+    effects_.NotePlace(group);
+  }
   size_t claimed() const noexcept { return claimed_; }
-  const Event* done() const noexcept {
-    return created_ ? &kConsumerCreated : changed_ ? &kDelivered : nullptr;
+  const Event* done() noexcept {
+    if (!created_ && !changed_) return nullptr;
+    if (created_) effects_.NoteConsumer();
+    event_ = effects_.Tell(created_ ? kConsumerCreated : kDelivered);
+    return &event_;
   }
 
  private:
   Context& ctx_;
   const std::string_view name_;
   const bool ids_only_;
+  GroupEffects effects_;
+  Event event_;
   StreamConsumer* consumer_ = nullptr;
   size_t claimed_ = 0;
   bool created_ = false;
@@ -259,7 +273,7 @@ void ClaimIds(const Context& ctx, Claimer& claimer, StreamValue& stream, StreamG
               int64_t min_idle_ms, const ClaimOptions& options) {
   if (options.last_id > group.last_id) {
     group.last_id = options.last_id;
-    claimer.NoteChange();
+    claimer.NotePlace(group);
   }
   for (const StreamId id : options.ids) {
     if (!stream.Contains(id)) {
@@ -285,7 +299,7 @@ void XClaim(Context& ctx, Args& args) {
   ClaimOptions options;
   if (!ReadClaimOptions(ctx, args, options)) return;
   AwaitSaveOfGroups(ctx, *found.entry, *found.stream);
-  Claimer claimer(ctx, args[3], options.ids_only);
+  Claimer claimer(ctx, args[2], args[3], options.ids_only);
   resp::Deferred array = ctx.reply.Defer();
   EditGroup(
       ctx, key, found,
@@ -361,7 +375,7 @@ void XAutoClaim(Context& ctx, Args& args) {
   if (found.group == nullptr) return FailNoGroup(ctx, args[1], args[2]);
   AwaitSaveOfGroups(ctx, *found.entry, *found.stream);
   const ClaimPlan plan = PlanClaims(ctx, *found.stream, *found.group, *min_idle_ms, options);
-  Claimer claimer(ctx, args[3], options.ids_only);
+  Claimer claimer(ctx, args[2], args[3], options.ids_only);
   ctx.reply.Array(3);
   ReplyStreamId(ctx, plan.next);
   ctx.reply.Array(plan.claimed.size());

@@ -18,7 +18,8 @@ void Append(Context& ctx, Args& args) {
   const size_t old = existing->TextLength();
   if (!RequireStringSize(ctx, old, addition.size())) return;
   const size_t size = old + addition.size();
-  EditString(ctx, key, existing, size, kAppend, [&](char* bytes) {
+  const Effect effect{.command = "APPEND", .arguments = args.all().subspan(2)};
+  EditString(ctx, key, existing, size, kAppend.With(effect), [&](char* bytes) {
     addition.copy(bytes + old, addition.size());
     return true;
   });

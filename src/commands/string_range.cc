@@ -38,7 +38,8 @@ void SetRange(Context& ctx, Args& args) {
   const auto begin = static_cast<uint64_t>(*offset);
   if (!RequireStringSize(ctx, begin, part.size())) return;
   const size_t size = std::max(old, begin + part.size());
-  EditString(ctx, key, existing, size, kSetRange, [&](char* bytes) {
+  const Effect effect{.command = "SETRANGE", .arguments = args.all().subspan(2)};
+  EditString(ctx, key, existing, size, kSetRange.With(effect), [&](char* bytes) {
     part.copy(bytes + begin, part.size());
     return true;
   });

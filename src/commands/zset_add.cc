@@ -62,14 +62,15 @@ void ZAdd(Context& ctx, Args& args) {
     if (!score) return ctx.Fail(errors::kNotFloat);
     member = {args.Next(), *score};
   }
-  AddMembers(ctx, key, options, members.all());
+  AddMembers(ctx, key, options, members.all(), {.command = "ZADD", .arguments = args.all().subspan(2)});
 }
 
 void ZIncrBy(Context& ctx, Args& args) {
   const std::optional<double> increment = ParseDouble(args[2]);
   if (!increment) return ctx.Fail(errors::kNotFloat);
   const NameAndScore member{args[3], *increment};
-  AddMembers(ctx, ctx.KeyAt(args, 1), {.increment = true}, {&member, 1});
+  AddMembers(ctx, ctx.KeyAt(args, 1), {.increment = true}, {&member, 1},
+             {.command = "ZINCRBY", .arguments = args.all().subspan(2)});
 }
 
 constexpr Command kRows[] = {

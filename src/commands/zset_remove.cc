@@ -12,7 +12,9 @@ void ZRem(Context& ctx, Args& args) {
   if (set.entry == nullptr) return ctx.reply.Integer(0);
   args.Skip(1);
   int64_t removed = 0;
-  ctx.keyspace.EditRich<SortedSetValue>(key, *set.entry, ctx.now, {"zrem"}, [&](SortedSetValue& value) {
+  const Effect effect{.command = "ZREM", .arguments = args.all().subspan(2)};
+  const Event event = Event{"zrem"}.With(effect);
+  ctx.keyspace.EditRich<SortedSetValue>(key, *set.entry, ctx.now, event, [&](SortedSetValue& value) {
     while (!args.Done()) {
       const SortedSetValue::Found found = value.Find(args.Next());
       if (!found) continue;

@@ -230,6 +230,17 @@ constexpr Option kMayflyOptions[] = {
     {"replica-announce-port", "slave-announce-port", &Settings::replica_announce_port, "0", 0, 0, 65535,
      "port that the master shows for this server, 0 for its own"},
 
+    {"min-replicas-to-write", "min-slaves-to-write", &Settings::min_replicas_to_write, "0", 0, 0, kIntMax,
+     "replicas that must be there for a write to be taken, 0 for none"},
+    {"min-replicas-max-lag", "min-slaves-max-lag", &Settings::min_replicas_max_lag_s, "10", 0, 0, kIntMax,
+     "seconds since a replica's last word after which it does not count, 0 turns min-replicas-to-write off"},
+    {"repl-backlog-size", "", &Settings::repl_backlog_bytes, "1mb", 0, 1, kNoMax,
+     "bytes of the stream that are kept for replicas that come back after a break"},
+    {"repl-backlog-ttl", "", &Settings::repl_backlog_ttl_s, "3600", 0, 0, kNoMax,
+     "seconds without any replica after which these bytes are freed, 0 for never"},
+    {"repl-ping-replica-period", "repl-ping-slave-period", &Settings::repl_ping_period_s, "10", 0, 1, kIntMax,
+     "seconds between two signs of life for replicas"},
+
     {"tracking-table-max-keys", "", &Settings::tracking_table_max_keys, "1000000", 0, 0, kNoMax,
      "most keys that are remembered for CLIENT TRACKING, 0 for no limit"},
     {"notify-keyspace-events", "", &Settings::notify_keyspace_events, "", 0, 0, 0,

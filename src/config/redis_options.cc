@@ -46,8 +46,6 @@ constexpr Option kRedisOptions[] = {
     // Refused with any value but the harmless value given here, because the user would rely on a missing feature.
     Refused("appendonly", "", Foreign::kYesNo, "no", 0,
             "there is no append-only file, so the last writes would not survive a crash; see save"),
-    Refused("min-replicas-to-write", "min-slaves-to-write", Foreign::kInteger, "0", 0,
-            "there are no replicas that could confirm a write", {0, kIntMax}),
     Refused("loadmodule", "", Foreign::kWords, "", kNoConfig | kMultiWord, "there are no modules"),
 
     // The process.
@@ -115,18 +113,15 @@ constexpr Option kRedisOptions[] = {
     YesNo("aof-rewrite-incremental-fsync", "yes"),
     YesNo("aof-disable-auto-gc", "no"),
 
-    // Replication: no effect as long as Mayfly has no replicas.
+    // Replication: a replica's keys go and come in slices in any case, and a master's snapshot goes to its replicas at once,
+    // without a file.
     YesNo("replica-lazy-flush", "no", 0, "slave-lazy-flush"),
     YesNo("replica-ignore-disk-write-errors", "no"),
-    Integer("min-replicas-max-lag", "10", {0, kIntMax}, 0, "min-slaves-max-lag"),
     YesNo("repl-diskless-sync", "yes"),
     Integer("repl-diskless-sync-delay", "5", {0, kIntMax}),
     Integer("repl-diskless-sync-max-replicas", "0", {0, kIntMax}),
     OneOf("repl-diskless-load", "disabled on-empty-db swapdb", "disabled"),
-    Integer("repl-ping-replica-period", "10", {1, kIntMax}, 0, "repl-ping-slave-period"),
     YesNo("repl-disable-tcp-nodelay", "no"),
-    Bytes("repl-backlog-size", "1048576", 1),
-    Integer("repl-backlog-ttl", "3600", {0, kNoMax}),
     OneOf("propagation-error-behavior", "ignore panic panic-on-replicas", "ignore"),
 
     // Cluster: nodes do not talk to each other and have no replicas.

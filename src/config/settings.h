@@ -362,6 +362,11 @@ struct Settings {
   bool replica_announced = true;
   std::string replica_announce_ip;
   int64_t replica_announce_port = 0;
+  int64_t min_replicas_to_write = 0;
+  int64_t min_replicas_max_lag_s = 10;
+  uint64_t repl_backlog_bytes = uint64_t{1} << 20;
+  int64_t repl_backlog_ttl_s = 3600;
+  int64_t repl_ping_period_s = 10;
 
   // Messages to clients.
   EventClasses notify_keyspace_events;

@@ -44,6 +44,7 @@ Parts::Parts(Outside&& from)
              .event_log = event_log,
              .stats = stats,
              .link = link,
+             .followers = followers,
              .rates = rates,
              .sliced_work = sliced_work,
              .failed_logins = failed_logins,

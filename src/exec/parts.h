@@ -30,6 +30,7 @@
 #include "server/figures/link_figures.h"
 #include "server/figures/process_memory.h"
 #include "server/figures/rates.h"
+#include "server/figures/replica_figures.h"
 #include "server/figures/slow_log.h"
 #include "server/figures/stats.h"
 #include "server/hubs/hubs.h"
@@ -74,6 +75,7 @@ struct Parts {
   Evictor evictor;
   Stats stats;
   LinkFigures link;
+  ReplicaFigures followers;
   MemoryMeter memory;
   std::optional<KernelMemory> kernel_memory;
   ResidentGuard resident;

@@ -264,7 +264,8 @@ void ServerLoop::Check() {
 void ServerLoop::Prepare() {
   const bool idle = turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested;
   const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
-                       server_.parking.AnyReady() || server_.parking.AnyWoken();
+                       server_.parking.AnyReady() || server_.parking.AnyWoken() ||
+                       server_.hubs.turn_ends.asked();
   if (!idle || is_left) FinishTurn();
   // Tested here, too, because dropped connections are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndScrapers();
@@ -273,7 +274,8 @@ void ServerLoop::Prepare() {
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were written.
   const bool stops = phase_ == Phase::kServing && server_.shutdown_requested;  // by a slice of work
   StayAwake(stops || phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
-            server_.sessions.AnyDirty() || server_.parking.AnyWoken() || server_.parking.keys().AnySwapped());
+            server_.sessions.AnyDirty() || server_.parking.AnyWoken() ||
+            server_.parking.keys().AnySwapped() || server_.hubs.turn_ends.asked());
   turn_.End();
 }
 

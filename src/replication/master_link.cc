@@ -9,7 +9,7 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/executor.h"
-#include "replication/configured_master.h"
+#include "replication/replicas.h"
 #include "server/clients/session.h"
 #include "server/hubs/hubs.h"
 #include "snapshot/disk/disk.h"
@@ -63,6 +63,7 @@ void MasterLink::Follow(const config::MasterAddress& master, Now now) {
   std::string host = master.host;
   if (figures_.state == State::kLoading) Snapshots::Of(server_).StopLoad();
   Drop();
+  if (Replicas* const replicas = Replicas::IfMade(server_)) replicas->EndStream(now);
   figures_.host = std::move(host);
   figures_.port = master.port;
   figures_.history.clear();
@@ -346,14 +347,6 @@ void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcep
   commands_.Cut();
   retry_mono_ms_ = now.mono_ms + kRetryMs;
   Become(State::kConnect, now);
-}
-
-void FollowConfiguredMaster(Server& server) {
-  const config::MasterAddress& master = server.options.settings().replicaof;
-  if (master.host.empty()) return;
-  if (server.cluster == nullptr) return MasterLink::Of(server).Follow(master, server.clock.Read());
-  if (server.log != nullptr)
-    server.log->Warning("replicaof has no effect: a node of a cluster follows no master");
 }
 
 }  // namespace mayfly

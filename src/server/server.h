@@ -45,6 +45,7 @@ class Users;
 class WatchedKeys;
 struct Hubs;
 struct LinkFigures;
+struct ReplicaFigures;
 struct Stats;
 
 // A part made by the first command in need of it. The maker knows the real type.
@@ -74,7 +75,8 @@ struct Server {
   Leases& leases;
   EventLog& event_log;
   Stats& stats;
-  LinkFigures& link;        // to the master, if this server follows one
+  LinkFigures& link;  // to the master, if this server follows one
+  ReplicaFigures& followers;
   Rates& rates;             // sampled whenever the loop turns
   SlicedWork& sliced_work;  // the loop runs a slice in each turn
   FailedLogins& failed_logins;
@@ -96,8 +98,9 @@ struct Server {
   std::unique_ptr<LatePart> snapshots = nullptr;   // made at the start (src/snapshot)
   std::unique_ptr<LatePart> migrations = nullptr;  // made by the first MIGRATE (src/snapshot)
   std::unique_ptr<LatePart> master_link =
-      nullptr;                                  // made by the first master that is followed (src/replication)
-  std::unique_ptr<LatePart> scripts = nullptr;  // made by the first script (src/script)
+      nullptr;  // made by the first master that is followed (src/replication)
+  std::unique_ptr<LatePart> replicas = nullptr;  // made by the first replica (src/replication)
+  std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
   std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
 
   // A script has been running for too long. The script goes on in slices, and meanwhile no key may go away.

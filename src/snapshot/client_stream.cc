@@ -12,6 +12,7 @@
 #include "server/server.h"
 #include "snapshot/format/crc64.h"
 #include "snapshot/format/rdb_out.h"
+#include "snapshot/saver.h"
 
 namespace mayfly {
 namespace {
@@ -27,17 +28,17 @@ std::string DrawEndMark(std::mt19937_64& random) {
 
 }  // namespace
 
-ClientStream::ClientStream(Server& server, Session& session, std::string_view greeting, bool checksum,
-                           Now now)
+ClientStream::ClientStream(Server& server, Session& session, const StreamTerms& terms, bool checksum, Now now)
     : Alarm(server.hubs.alarms),
       Ear(server.hubs.client_ends),
       server_(server),
       session_(&session),
       checksum_(checksum),
+      ends_client_(terms.ends_client),
       mark_(DrawEndMark(server.random)),
       look_mono_ms_(now.mono_ms),
       moved_mono_ms_(now.mono_ms) {
-  chunks_.push_back(std::string(greeting) + "$EOF:" + mark_ + "\r\n");
+  chunks_.push_back(terms.greeting + "$EOF:" + mark_ + "\r\n");
   waiting_bytes_ = chunks_.front().size();
 }
 
@@ -122,7 +123,7 @@ void ClientStream::OnWake(Now now, Log*) {
   unread_ = session_->output.size();
   if (finished_ && chunks_.empty()) {
     state_ = State::kDone;
-    session_->Set(Mode::kEnding);
+    if (ends_client_) session_->Set(Mode::kEnding);
   }
   server_.hubs.wakes.Signal();
 }

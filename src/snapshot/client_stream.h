@@ -1,8 +1,8 @@
-// Sends a snapshot to a client that has asked for one: redis-cli --rdb, by SYNC after REPLCONF rdb-only 1.
+// Sends a snapshot to a client that has asked for one: a replica, or redis-cli --rdb, by SYNC after REPLCONF rdb-only 1.
 //
 //   <greeting> $EOF:<mark>\r\n <the bytes of a file> <mark>          mark: 40 digits that no file has by chance
 //
-// The client is parked meanwhile, and closed at the end, as Redis closes it. Its output holds at most kInOutput bytes of the
+// The client is parked meanwhile. At the end it is closed, as Redis closes it, unless it is a replica. Its output holds at most kInOutput bytes of the
 // snapshot, the rest waits here. An alarm looks every kLookMs how much the client has read: a client that reads nothing for
 // kPatienceMs is closed.
 //
@@ -23,6 +23,7 @@ namespace mayfly {
 
 struct Server;
 struct Session;
+struct StreamTerms;
 
 class ClientStream final : public SaveTarget, private Alarms::Alarm, private ClientEnds::Ear {
  public:
@@ -32,7 +33,7 @@ class ClientStream final : public SaveTarget, private Alarms::Alarm, private Cli
 
   // `checksum`: false writes 0 in its place. The first bytes are sent by the alarm, after this turn's reply. Throws
   // std::bad_alloc. REQUIRES: the session was added to Sessions.
-  ClientStream(Server& server, Session& session, std::string_view greeting, bool checksum, Now now);
+  ClientStream(Server& server, Session& session, const StreamTerms& terms, bool checksum, Now now);
   ~ClientStream() override;
 
   bool IsFor(const Session& session) const noexcept { return &session == session_; }
@@ -58,6 +59,7 @@ class ClientStream final : public SaveTarget, private Alarms::Alarm, private Cli
   Server& server_;
   Session* session_;  // null: the client has left
   const bool checksum_;
+  const bool ends_client_;
   const std::string mark_;
   std::deque<std::string> chunks_;
   size_t sent_ = 0;  // of the first chunk

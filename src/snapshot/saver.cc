@@ -102,14 +102,14 @@ FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
   return file;
 }
 
-void Saver::BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now) {
-  Prepare(parts, kLogBytes, now);
+void Saver::BeginStream(Session& client, const StreamTerms& terms, Now now) {
+  Prepare(terms.parts, kLogBytes, now);
   auto stream =
-      std::make_unique<ClientStream>(server_, client, greeting, server_.options.settings().rdbchecksum, now);
+      std::make_unique<ClientStream>(server_, client, terms, server_.options.settings().rdbchecksum, now);
   const ClientStream* const started = stream.get();
-  Start(std::move(stream), parts, now);
+  Start(std::move(stream), terms.parts, now);
   stream_ = started;
-  if (parts.keys) return;
+  if (terms.parts.keys) return;
   try {
     Finish();
   } catch (const std::bad_alloc&) {

@@ -60,6 +60,13 @@ struct SaveParts {
   bool functions = true;
 };
 
+// How a snapshot goes to a client.
+struct StreamTerms {
+  std::string greeting;  // comes first
+  SaveParts parts = {};
+  bool ends_client = true;  // the connection ends with the snapshot
+};
+
 // What a save did.
 struct SaveResult {
   std::string problem;     // "": the file is there
@@ -93,8 +100,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   // Begins a save of all keys as they are now. Throws std::bad_alloc and std::system_error, and has begun nothing then.
   // REQUIRES: !running().
   void Begin(Now now) { BeginFile(kLogBytes, now); }
-  // Begins to send these parts to a client, after a greeting; likewise. The caller parks the client.
-  void BeginStream(Session& client, std::string_view greeting, SaveParts parts, Now now);
+  // Begins to send a snapshot to a client; likewise. The caller parks the client.
+  void BeginStream(Session& client, const StreamTerms& terms, Now now);
   // A save runs that will become the file.
   bool to_file() const noexcept { return target_ != nullptr && stream_ == nullptr && !cancelled_; }
   // A save is sent to this client.

@@ -103,10 +103,9 @@ std::string_view Snapshots::SaveSoon(Now now) {
   return {};
 }
 
-std::string_view Snapshots::SendSoon(Session& client, std::string_view greeting, const SaveParts& parts,
-                                     Now now) {
+std::string_view Snapshots::SendSoon(Session& client, const StreamTerms& terms, Now now) {
   if (loading()) return kLoads;
-  saver_->BeginStream(client, greeting, parts, now);
+  saver_->BeginStream(client, terms, now);
   if (server_.log != nullptr) server_.log->Notice("sending a snapshot to ", client.peer);
   return {};
 }

@@ -35,7 +35,7 @@ class Log;
 class Saver;
 class SyncWishes;
 struct LoadResult;
-struct SaveParts;
+struct StreamTerms;
 struct SaveResult;
 struct Session;
 
@@ -60,9 +60,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // Saves all keys as they are now, and waits for the disk. A running save is given up. Returns the reason for a failure,
   // or "".
   std::string SaveNow(Now now) { return SaveNow(now, /*whole_log=*/true); }
-  // Begins to send a snapshot of these parts to a client, after a greeting (snapshot/client_stream.h); likewise. The caller
-  // parks the client. Throws std::bad_alloc.
-  std::string_view SendSoon(Session& client, std::string_view greeting, const SaveParts& parts, Now now);
+  // Begins to send a snapshot to a client (snapshot/client_stream.h); likewise. The caller parks the client. Throws
+  // std::bad_alloc.
+  std::string_view SendSoon(Session& client, const StreamTerms& terms, Now now);
   // A snapshot is sent to this client.
   bool IsSentTo(const Session& client) const noexcept;
   SyncWishes& wishes() noexcept { return *wishes_; }

@@ -1,9 +1,11 @@
-// What clients have asked for by REPLCONF before they send SYNC: a snapshot alone, and which parts of it.
+// What clients have said by REPLCONF before they send SYNC: who they are, what they can do, and which parts of a snapshot they
+// want.
 //
 // Loop thread only.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <unordered_map>
 
 #include "server/clients/session.h"
@@ -13,8 +15,12 @@
 namespace mayfly {
 
 struct SyncWish {
-  bool rdb_only = false;
+  bool rdb_only = false;  // no stream after the snapshot
   SaveParts parts;
+  bool takes_marks = false;    // a snapshot without a length, with a mark at its end
+  bool takes_history = false;  // the answer to PSYNC may name another history
+  uint16_t listening_port = 0;
+  std::string address;  // announced; empty: that of the connection
 };
 
 class SyncWishes final : private ClientEnds::Ear {

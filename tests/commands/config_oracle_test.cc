@@ -39,7 +39,6 @@ constexpr Difference kDifferences[] = {
     {"tls-replication", "yes", "depends on the redis-server's certificates"},
     {"tls-cluster", "yes", "depends on the redis-server's certificates"},
     {"appendonly", "yes", "refused"},
-    {"min-replicas-to-write", "", "refused"},
 };
 
 // Where to listen: the redis-server would.

@@ -24,6 +24,7 @@ std::string_view NameOf(ChangeReason reason) {
     case ChangeReason::kEvicted:
     case ChangeReason::kInvalidated:
     case ChangeReason::kRenamed:
+    case ChangeReason::kFreed:
       break;
   }
   return "?";

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,18 @@ enum class ChangeReason : uint8_t {
   kRenamed,           // the key has another name now, or is in another database
   kSwapped,           // its keyspace belongs to another database now; `key` is empty
   kNamespaceFlushed,  // with its namespace; `key` is the prefix; remaining keys may have the prefix, too
+  kFreed,  // after its namespace was flushed: nobody sees a change any more, but replicas need the name
+};
+
+// A change of one key as a command: `command [subcommand] key arguments...`. On an equal copy of the key it has the same result,
+// whatever the time, the other keys and the options are; all servers with Redis's commands know it. So replicas need not get the
+// whole value.
+struct Effect {
+  std::string_view command;
+  std::string_view subcommand = {};
+  std::span<const std::string_view> arguments = {};
+  bool of_deadlines = false;     // of members alone: only servers like Redis 7.4 know it
+  const Effect* next = nullptr;  // a second part of the change
 };
 
 // The name of a change in Redis's keyspace notifications. Some changes have two names: SET with an expiry is "set" and
@@ -44,6 +57,13 @@ struct Event {
   bool by_client = true;
   // True: nothing that clients read has changed, such as a stream's next ID. WATCH and CLIENT TRACKING do not hear of it.
   bool unseen = false;
+  const Effect* effect = nullptr;  // null: unknown; valid during the report
+
+  constexpr Event With(const Effect& its_effect) const noexcept {
+    Event event = *this;
+    event.effect = &its_effect;
+    return event;
+  }
 };
 
 namespace events {
@@ -104,7 +124,8 @@ struct Interest {
   // Only entries with EntryFlag::kListened, and all created entries. A change removes the flag: a listener that wants to
   // hear of the next change sets the flag again.
   bool listened_only = false;
-  bool before = false;  // calls BeforeChange, for all marked entries
+  bool before = false;   // calls BeforeChange, for all marked entries
+  bool unnamed = false;  // also changes of entries whose event has no name
 };
 
 class ChangeHub {
@@ -112,7 +133,8 @@ class ChangeHub {
   static constexpr uint32_t Bit(ChangeReason reason) noexcept { return 1U << static_cast<unsigned>(reason); }
   static constexpr uint32_t kEverything = ~uint32_t{0};
   // The reasons that clients may hear of.
-  static constexpr uint32_t kAllReasons = kEverything & ~(1U << static_cast<unsigned>(ChangeReason::kSlid));
+  static constexpr uint32_t kAllReasons = kEverything & ~(1U << static_cast<unsigned>(ChangeReason::kSlid)) &
+                                          ~(1U << static_cast<unsigned>(ChangeReason::kFreed));
 
   // Calls the listener for the changes of `interest`, until Unlisten. Replaces an earlier registration of the same listener.
   // Borrows `listener`.
@@ -129,6 +151,8 @@ class ChangeHub {
 
   // Returns true if a listener wants this reason, perhaps of listened entries only. Test this before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
+  // True if a listener reads Event::effect: whoever would have to build it need not otherwise.
+  bool WantsEffects() const noexcept { return Wants(ChangeReason::kFreed); }
   // As Wants, for an other entry.
   bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
   // `listened`: the entry has EntryFlag::kListened, or there is no entry.
@@ -137,6 +161,12 @@ class ChangeHub {
     for (const Subscription& s : listeners_) {
       if ((s.interest.reasons & Bit(change.reason)) != 0 && (to_all || !s.interest.listened_only))
         s.listener->OnChange(change);
+    }
+  }
+  // As Tell, for a change of an entry whose event has no name.
+  void TellOfUnnamed(const Change& change) const {
+    for (const Subscription& s : listeners_) {
+      if ((s.interest.reasons & Bit(change.reason)) != 0 && s.interest.unnamed) s.listener->OnChange(change);
     }
   }
   // The changes by clients since the start: each key that was created, changed or removed, a flush for each of its keys. Not

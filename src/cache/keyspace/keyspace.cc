@@ -63,8 +63,8 @@ void Keyspace::Delist() noexcept {
 
 // ---- lookup
 
-const Entry* Keyspace::LookAt(std::string_view text, Now now) const noexcept {
-  const Entry* const entry = LookUp(text, parts_.hasher(text));
+const Entry* Keyspace::LookAt(const Key& key, Now now) const noexcept {
+  const Entry* const entry = LookUp(key.text, key.hash);
   return entry != nullptr && !Absent(*entry, now) ? entry : nullptr;
 }
 
@@ -422,16 +422,16 @@ void Keyspace::Evict(Entry& entry, Now now) {
 // ---- reports
 
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
-  if (event.name.empty()) return;
+  const Change change{.reason = reason,
+                      .event = event,
+                      .keyspace = *this,
+                      .database = database_,
+                      .key = key,
+                      .entry = entry,
+                      .client = event.by_client ? parts_.client : 0};
+  if (event.name.empty()) return parts_.changes.TellOfUnnamed(change);
   const bool listened = entry == nullptr || entry->Has(EntryFlag::kListened);
-  parts_.changes.Tell({.reason = reason,
-                       .event = event,
-                       .keyspace = *this,
-                       .database = database_,
-                       .key = key,
-                       .entry = entry,
-                       .client = event.by_client ? parts_.client : 0},
-                      listened);
+  parts_.changes.Tell(change, listened);
   // A listener that observes entries for a client does not hear of slides and unseen changes.
   const bool heard = reason != ChangeReason::kSlid && !event.unseen;
   if (listened && entry != nullptr && heard) entry->Clear(EntryFlag::kListened);

@@ -105,7 +105,8 @@ class Keyspace {
   // The live entry, or null. Removes an absent entry. Does not count as an access.
   Entry* Peek(const Key& key, Now now);
   // As Peek, but changes nothing.
-  const Entry* LookAt(std::string_view text, Now now) const noexcept;
+  const Entry* LookAt(std::string_view text, Now now) const noexcept { return LookAt(KeyOf(text), now); }
+  const Entry* LookAt(const Key& key, Now now) const noexcept;
   // Returns true if the key exists. Changes nothing.
   bool Holds(std::string_view text, Now now) const noexcept { return LookAt(text, now) != nullptr; }
   // As Peek, but records the access (AccessEffect).

@@ -192,6 +192,7 @@ void Keyspace::RemoveDoomed(const Key& key, Entry& entry) noexcept {
   TellBefore(entry);
   TakeOut(key, entry);
   parts_.departures.Went(id_, key.hash, MissReason::kDeleted);
+  Tell(ChangeReason::kFreed, events::kUnreported, entry.key(), &entry);
   Free(entry);
 }
 

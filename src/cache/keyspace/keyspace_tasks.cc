@@ -27,6 +27,7 @@
 #include "base/bits/key_slot.h"
 #include "base/text/numbers.h"
 #include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/stream_addition.h"
 #include "cache/keyspace/task_name.h"
 #include "cache/time/expiry_stats.h"
 #include "cache/time/lifetime.h"
@@ -116,13 +117,15 @@ Keyspace::Delivery Keyspace::DeliverTo(const Key& stream, uint64_t most, const E
   const StreamId last = value.last_id();
   if (last == StreamId::Max()) return Delivery::kRefused;
   if (id <= last) id = last, id.Increment();
+  StreamAddition addition(parts_.changes.WantsEffects(), id, fields.pairs());
   TellBefore(*home);
   const uint64_t before = value.Bytes();
   value.Append(id, fields.pairs(), limits);
   const bool trims = most != 0 && value.length() > most;
   const bool trimmed = trims && value.Trim({.whole_nodes = true, .length = most}) != 0;
   CountEdit(*home, before, value.Bytes());
-  FinishEdit(stream, *home, false, now, trimmed ? kXAddAndTrim : kXAdd);
+  const Event event = addition.Tell(trimmed ? kXAddAndTrim : kXAdd, trimmed, value.length());
+  FinishEdit(stream, *home, false, now, event);
   return Delivery::kTaken;
 }
 

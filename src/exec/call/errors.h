@@ -26,6 +26,7 @@ inline constexpr std::string_view kBusyScript =
 inline constexpr std::string_view kBusyFunction =
     "BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE.";
 inline constexpr std::string_view kLoading = "LOADING Redis is loading the dataset in memory";
+inline constexpr std::string_view kFewReplicas = "NOREPLICAS Not enough good replicas to write.";
 inline constexpr std::string_view kReadOnly = "READONLY You can't write against a read only replica.";
 inline constexpr std::string_view kMasterDown =
     "MASTERDOWN Link with MASTER is down and replica-serve-stale-data is set to 'no'.";

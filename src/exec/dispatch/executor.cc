@@ -83,6 +83,7 @@ void Executor::EndTurn() noexcept {
   if (server_.incidents.refuses_writes()) [[unlikely]]
     server_.incidents.LookForRoom(now_.mono_ms, server_.log, gate_.HasRoom());
   server_.tracking.EndTurn();
+  server_.hubs.turn_ends.Tell(now_);
 }
 
 uint32_t Executor::ModesOfAll() const noexcept {

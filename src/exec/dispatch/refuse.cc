@@ -22,7 +22,7 @@ struct Text {
   std::string_view after = {};
 };
 
-constexpr std::array<Text, 16> kTexts = {{
+constexpr std::array<Text, 17> kTexts = {{
     {Refusal::kArity, "ERR wrong number of arguments for '", "' command"},
     {Refusal::kLogin, errors::kNoAuth},
     {Refusal::kNoMulti, "ERR Command not allowed inside a transaction"},
@@ -33,6 +33,7 @@ constexpr std::array<Text, 16> kTexts = {{
     {Refusal::kMemory, errors::kOutOfMemory},
     {Refusal::kNamespace, errors::kOutOfMemory},
     {Refusal::kUnsaved, errors::kUnsaved},
+    {Refusal::kFewReplicas, errors::kFewReplicas},
     {Refusal::kReadOnly, errors::kReadOnly},
     {Refusal::kSubscriber, "ERR Can't execute '",
      "': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context"},
@@ -108,6 +109,7 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
   // As in Redis, PING tells health checks.
   if (Has(modes, Mode::kUnsaved) && (row->writes || (flags & kDenyOom) != 0 || row->full_name == "ping"))
     return Refusal::kUnsaved;
+  if (Has(modes, Mode::kFewReplicas) && row->writes) return Refusal::kFewReplicas;
   if (read_only && row->writes) return Refusal::kReadOnly;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;

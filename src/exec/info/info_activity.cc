@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <vector>
 
 #include "base/time/clock.h"
 #include "cache/keyspace/databases.h"
@@ -12,6 +13,7 @@
 #include "exec/info/ttl_walk.h"
 #include "server/figures/link_figures.h"
 #include "server/figures/rates.h"
+#include "server/figures/replica_figures.h"
 #include "server/figures/save_figures.h"
 #include "server/figures/stats.h"
 #include "server/watch/event_log.h"
@@ -163,9 +165,9 @@ void StatsSection(InfoSink& sink, Server& server, Now now) {
   sink.Fixed("instantaneous_input_kbps", rates.input_bytes / kKilo, 2);
   sink.Fixed("instantaneous_output_kbps", rates.output_bytes / kKilo, 2);
   sink.Field("rejected_connections", stats.connections_rejected);
-  sink.Field("sync_full", 0);
-  sink.Field("sync_partial_ok", 0);
-  sink.Field("sync_partial_err", 0);
+  sink.Field("sync_full", server.followers.full_syncs);
+  sink.Field("sync_partial_ok", server.followers.partial_syncs);
+  sink.Field("sync_partial_err", server.followers.refused_syncs);
   sink.Field("expired_subkeys", expiry.expired_members);
   sink.Field("expired_keys", expiry.expired_keys);
   if (sink.Wants("expired_stale_perc"))
@@ -271,20 +273,44 @@ void ReplicaFields(InfoSink& sink, const LinkFigures& link, const config::Settin
   sink.Field("replica_announced", settings.replica_announced ? 1 : 0);
 }
 
+void ReplicaLines(InfoSink& sink, const Server& server, Now now) {
+  const std::vector<ReplicaFigures::Line>& lines = server.followers.lines;
+  sink.Field("connected_slaves", lines.size());
+  const config::Settings& settings = server.options.settings();
+  const auto lag_s = [&](const ReplicaFigures::Line& line) {
+    return line.online ? (now.mono_ms - line.heard_mono_ms) / kMsPerSecond : 0;
+  };
+  if (settings.min_replicas_to_write != 0 && settings.min_replicas_max_lag_s != 0)
+    sink.Field("min_slaves_good_slaves", std::ranges::count_if(lines, [&](const ReplicaFigures::Line& line) {
+                 return line.online && lag_s(line) <= static_cast<uint64_t>(settings.min_replicas_max_lag_s);
+               }));
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const ReplicaFigures::Line& line = lines[i];
+    const InfoMember members[] = {{"ip", line.address},
+                                  {"port", line.port},
+                                  {"state", line.state},
+                                  {"offset", line.offset},
+                                  {"lag", lag_s(line)}};
+    sink.Group({"slave", "slave", std::to_string(i)}, members);
+  }
+}
+
 void ReplicationSection(InfoSink& sink, Server& server, Now now) {
   const LinkFigures& link = server.link;
+  const ReplicaFigures& figures = server.followers;
   sink.Field("role", link.follows() ? "slave" : "master");
   if (link.follows()) ReplicaFields(sink, link, server.options.settings(), now);
-  sink.Field("connected_slaves", 0);
+  ReplicaLines(sink, server, now);
   sink.Field("master_failover_state", "no-failover");
-  sink.Field("master_replid", link.history.empty() ? server.run_id : link.history);
+  const std::string& history = link.follows() ? link.history : figures.history;
+  sink.Field("master_replid", history.empty() ? server.run_id : history);
   sink.Field("master_replid2", std::string(server.run_id.size(), '0'));
-  sink.Field("master_repl_offset", link.follows() ? link.offset : 0);
+  sink.Field("master_repl_offset", link.follows() ? link.offset : figures.offset);
   sink.Field("second_repl_offset", -1);
-  sink.Field("repl_backlog_active", 0);
-  sink.Field("repl_backlog_size", server.options.Get("repl-backlog-size").value_or("0"));
-  sink.Field("repl_backlog_first_byte_offset", 0);
-  sink.Field("repl_backlog_histlen", 0);
+  sink.Field("repl_backlog_active", figures.active ? 1 : 0);
+  sink.Field("repl_backlog_size", server.options.settings().repl_backlog_bytes);
+  sink.Field("repl_backlog_first_byte_offset", figures.active ? figures.backlog_begin + 1 : 0);
+  sink.Field("repl_backlog_histlen", figures.active ? figures.offset - figures.backlog_begin : 0);
 }
 
 void ModulesSection(InfoSink&, Server&, Now) {}

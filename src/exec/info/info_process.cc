@@ -17,6 +17,7 @@
 #include "exec/memory/resident_guard.h"
 #include "server/clients/sessions.h"
 #include "server/figures/process_usage.h"
+#include "server/figures/replica_figures.h"
 #include "server/figures/stats.h"
 #include "server/waiting/leases.h"
 #include "server/waiting/parking.h"
@@ -169,8 +170,8 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
   FragmentationFields(sink, report.used, report.resident);
   sink.Field("mem_not_counted_for_evict", server.memory.NotEvictable());
-  sink.Field("mem_replication_backlog", 0);
-  sink.Field("mem_total_replication_buffers", 0);
+  sink.Field("mem_replication_backlog", server.followers.backlog_bytes);
+  sink.Field("mem_total_replication_buffers", server.followers.backlog_bytes);
   sink.Field("mem_clients_slaves", 0);
   sink.Field("mem_clients_normal", server.stats.held_bytes);
   sink.Field("mem_cluster_links", 0);

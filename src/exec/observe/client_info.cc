@@ -55,6 +55,7 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
 
 std::string FlagsOf(const Session& session) {
   std::string flags;
+  if (session.Has(Mode::kReplica)) flags += 'S';
   if (session.Has(Mode::kMonitor)) flags += 'O';
   if (session.Has(Mode::kSubscribed)) flags += 'P';
   if (session.Has(Mode::kTransaction)) flags += 'x';
@@ -74,6 +75,7 @@ std::string FlagsOf(const Session& session) {
 }
 
 ClientType TypeOf(const Session& session) noexcept {
+  if (session.Has(Mode::kReplica)) return ClientType::kReplica;
   return session.Has(Mode::kSubscribed) ? ClientType::kPubSub : ClientType::kNormal;
 }
 

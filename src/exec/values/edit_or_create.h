@@ -51,6 +51,7 @@ Entry* EditValue(Context& ctx, const Key& key, Entry& entry, Edit&& edit, What&&
     const Event* const done = what();
     changed = done != nullptr;
     if (changed) event = *done;
+    if (failed) event.effect = nullptr;  // it has done less
     return changed;
   });
   if (!failed) [[likely]]

@@ -3,6 +3,7 @@
 
 #include <string_view>
 
+#include "cache/keyspace/databases.h"
 #include "cache/types/stream/stream_groups.h"
 #include "cache/types/stream/stream_value.h"
 #include "exec/dispatch/context.h"
@@ -14,6 +15,10 @@ namespace mayfly {
 // A change of a group that has no name among the notifications: what was delivered, claimed or acknowledged.
 inline constexpr Event kDelivered{.name = "", .unseen = true};
 inline constexpr Event kConsumerCreated{.name = "xgroup-createconsumer", .unseen = true};
+
+inline bool WantsEffects(const Context& ctx) noexcept {
+  return ctx.server.databases.changes().WantsEffects();
+}
 
 struct FoundGroup {
   Entry* entry = nullptr;

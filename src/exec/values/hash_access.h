@@ -36,12 +36,16 @@ inline HashLimits HashLimitsOf(Context& ctx) {
 inline size_t SetFields(Context& ctx, const Key& key, const Typed<HashValue>& found,
                         std::span<const std::string_view> pairs, bool keep_deadlines, const Event& event) {
   HashValue::Progress progress;
+  const Effect effect{.command = "HSET", .arguments = pairs};
+  const bool is_plain =
+      !keep_deadlines || found.value == nullptr || found.value->NextDeadline().kind == Expiry::Kind::kNever;
+  const Event told = event.effect == nullptr && is_plain ? event.With(effect) : event;
   EditOrCreate<HashValue>(
       ctx, key, found,
       [&](HashValue& hash) {
         hash.Set(pairs, HashLimitsOf(ctx), ctx.keyspace.home(), keep_deadlines, progress);
       },
-      [&] { return progress.fields != 0 ? &event : nullptr; });
+      [&] { return progress.fields != 0 ? &told : nullptr; });
   return progress.added;
 }
 

@@ -46,7 +46,8 @@ inline Event PopEvent(ListEnd end) noexcept { return {end == ListEnd::kHead ? "l
 inline size_t PushTexts(Context& ctx, const Key& key, const TypedList& list, ListEnd end,
                         std::span<const std::string_view> texts) {
   const ListLimit limit = LimitOf(ctx);
-  const Event event = PushEvent(end);
+  const Effect effect{.command = end == ListEnd::kHead ? "LPUSH" : "RPUSH", .arguments = texts};
+  const Event event = PushEvent(end).With(effect);
   size_t size = 0;
   EditOrCreate<ListValue>(
       ctx, key, list,
@@ -60,7 +61,11 @@ inline size_t PushTexts(Context& ctx, const Key& key, const TypedList& list, Lis
 
 // Removes `count` elements, and the key with the last one. REQUIRES: 0 < count <= list.value->Size().
 inline void DropItems(Context& ctx, const Key& key, const TypedList& list, ListEnd end, uint64_t count) {
-  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, PopEvent(end), [&](ListValue& value) {
+  char digits[kMaxIntegerText];
+  const std::string_view number(digits, FormatInteger(static_cast<int64_t>(count), digits));
+  const Effect effect{.command = end == ListEnd::kHead ? "LPOP" : "RPOP", .arguments = {&number, 1}};
+  const Event event = PopEvent(end).With(effect);
+  ctx.keyspace.EditRich<ListValue>(key, *list.entry, ctx.now, event, [&](ListValue& value) {
     value.Drop(end, count, LimitOf(ctx));
     return true;
   });

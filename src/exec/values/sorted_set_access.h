@@ -23,10 +23,17 @@ inline SortedSetLimits SortedSetLimitsOf(const Context& ctx) noexcept {
 inline void RemoveMembers(Context& ctx, const Key& key, const TypedSortedSet& set, const RankRange& ranks,
                           const Event& event) {
   if (ranks.count == 0) return;
-  ctx.keyspace.EditRich<SortedSetValue>(key, *set.entry, ctx.now, event, [&](SortedSetValue& value) {
-    value.RemoveRanks(ranks);
-    return true;
-  });
+  char first[kMaxIntegerText];
+  char last[kMaxIntegerText];
+  const std::string_view words[] = {
+      {first, FormatInteger(static_cast<int64_t>(ranks.first), first)},
+      {last, FormatInteger(static_cast<int64_t>(ranks.first + ranks.count - 1), last)}};
+  const Effect effect{.command = "ZREMRANGEBYRANK", .arguments = words};
+  ctx.keyspace.EditRich<SortedSetValue>(key, *set.entry, ctx.now, event.With(effect),
+                                        [&](SortedSetValue& value) {
+                                          value.RemoveRanks(ranks);
+                                          return true;
+                                        });
 }
 
 // Gives the key this value, without an expiry, and answers with the number of members; an empty one removes the key.

@@ -65,7 +65,7 @@ void Answer(Context& ctx, const AddOptions& options, const AddResult& result) {
 }  // namespace
 
 void AddMembers(Context& ctx, const Key& key, const AddOptions& options,
-                std::span<const NameAndScore> members) {
+                std::span<const NameAndScore> members, const Effect& effect) {
   TypedSortedSet set;
   if (!FindLive(ctx, key, set)) return;
   AddResult result;
@@ -73,6 +73,7 @@ void AddMembers(Context& ctx, const Key& key, const AddOptions& options,
   const SortedSetLimits limits = SortedSetLimitsOf(ctx);
   const MemberHome home = ctx.keyspace.home();
   const Adder adder(options, limits, home);
+  const Event event = (options.increment ? kIncrement : kAdd).With(effect);
   EditOrCreate<SortedSetValue>(
       ctx, key, set,
       [&](SortedSetValue& value) {
@@ -81,7 +82,7 @@ void AddMembers(Context& ctx, const Key& key, const AddOptions& options,
       },
       [&]() -> const Event* {
         if (result.added + result.updated == 0) return nullptr;
-        return options.increment ? &kIncrement : &kAdd;
+        return &event;
       });
   Answer(ctx, options, result);
 }

@@ -44,8 +44,8 @@ class ScoredNames {
 };
 
 // Adds members to the sorted set of `key`, or sets their scores, and answers: with how many were added, or with the
-// new score of an increment. Answers with the error if the key holds another type.
+// new score of an increment. Answers with the error if the key holds another type. `effect`: what does the same.
 void AddMembers(Context& ctx, const Key& key, const AddOptions& options,
-                std::span<const NameAndScore> members);
+                std::span<const NameAndScore> members, const Effect& effect);
 
 }  // namespace mayfly

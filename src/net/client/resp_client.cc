@@ -54,6 +54,8 @@ void RespClient::OnLeave() noexcept {
 }
 
 const config::OutputLimit& RespClient::LimitOfOutput() const noexcept {
+  static constexpr config::OutputLimit kNone;
+  if (Has(Mode::kReplica)) return kNone;  // Replicas looks how far behind it is
   const config::OutputLimits& limits = clients().settings().client_output_buffer_limit;
   return Has(Mode::kSubscribed) ? limits.pubsub : limits.normal;
 }

@@ -47,14 +47,14 @@ class RespClient final : public Session, public Connection {
   void OnLeave() noexcept override;
   // Also updates input_bytes and input_memory.
   void Account() noexcept override;
-  // A parked client waits by its own deadline; a subscriber and a monitor only listen.
+  // A parked client waits by its own deadline; a subscriber and a monitor only listen; a replica has its own timeout.
   bool MayBeSilent() const noexcept override {
-    return parked != nullptr || Has(Mode::kSubscribed) || Has(Mode::kMonitor);
+    return parked != nullptr || Has(Mode::kSubscribed) || Has(Mode::kMonitor) || Has(Mode::kReplica);
   }
   const config::OutputLimit& LimitOfOutput() const noexcept override;
   bool IsStranger() const noexcept override;
   bool IsHeldBack() const noexcept override { return KeepsEnough(); }
-  bool MayBeEvicted() const noexcept override { return !no_evict; }
+  bool MayBeEvicted() const noexcept override { return !no_evict && !Has(Mode::kReplica); }
   std::string_view name() const noexcept override { return peer; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }
 

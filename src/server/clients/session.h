@@ -39,7 +39,9 @@ enum class Mode : uint32_t {
   kTracking = 1 << 11,     // CLIENT TRACKING: the server may remember the keys read
   kPushTarget = 1 << 12,   // receives the invalidation messages of another client
   kMonitor = 1 << 15,      // MONITOR: receives a line for every call, and may use no key
+  kReplica = 1 << 16,      // gets the stream of commands, or all keys before
   // The server's modes, for every client (Server::modes). No session has these bits.
+  kFewReplicas = 1 << 21,  // fewer replicas are up to date than a write needs (min-replicas-to-write)
   kNoMaster = 1 << 22,  // a replica's link is down, and clients get no stale data (replica-serve-stale-data)
   kUnsaved = 1 << 23,   // the last save has failed: writes are refused (stop-writes-on-bgsave-error)
   kPaused = 1 << 24,    // CLIENT PAUSE, or some keys' writers wait (ParkingLot::HoldsBack)

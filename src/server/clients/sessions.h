@@ -20,6 +20,7 @@ struct OutputLimits {
   size_t most_of_subscriber = SIZE_MAX;
 
   size_t Of(const Session& session) const noexcept {
+    if (session.Has(Mode::kReplica)) return SIZE_MAX;  // Replicas gives it little at once
     return session.Has(Mode::kSubscribed) ? most_of_subscriber : most;
   }
 };

@@ -114,16 +114,16 @@ TEST_CASE("if the machine's memory is unknown, a percentage sets no limit and gi
 TEST_CASE("options that only Redis has are accepted with one warning, and CONFIG GET answers them") {
   const TestFiles files;
   const Loaded loaded(files, {"--io-threads", "4", "--hz", "10", "--activerehashing", "NO",
-                              "--repl-backlog-size", "1mb", "--locale-collate", "a b"});
+                              "--repl-diskless-sync", "yes", "--locale-collate", "a b"});
   REQUIRE(loaded.warnings.size() == 1);
   CHECK(loaded.warnings[0] ==
         "options without a meaning here are ignored: locale-collate, io-threads, activerehashing; at "
         "Redis's "
         "default hz, "
-        "repl-backlog-size");
+        "repl-diskless-sync");
   CHECK(loaded.Get("io-threads") == "4");
   CHECK(loaded.Get("activerehashing") == "no");
-  CHECK(loaded.Get("repl-backlog-size") == "1048576");
+  CHECK(loaded.Get("repl-diskless-sync") == "yes");
   CHECK(loaded.Get("locale-collate") == "a b");
   CHECK(WarningsOf({"--hz", "10"}) ==
         std::vector<std::string>{"options without a meaning here are ignored: at Redis's default hz"});
@@ -144,7 +144,6 @@ TEST_CASE("daemonize has a warning of its own, and CONFIG GET answers what is in
 
 TEST_CASE("options whose silent loss would hurt are refused, except with their harmless value") {
   CHECK(ErrorOfOptions({"--appendonly", "yes"}).starts_with("--appendonly: appendonly yes is refused: "));
-  CHECK(ErrorOfOptions({"--min-slaves-to-write", "1"}).find("is refused") != std::string::npos);
   CHECK(ErrorOfOptions({"--loadmodule", "/x.so"}).find("is refused") != std::string::npos);
   CHECK(ErrorOfOptions({"--appendonly", "no", "--cluster-enabled", "no"}) == "");
 }

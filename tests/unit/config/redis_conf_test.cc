@@ -92,14 +92,13 @@ TEST_CASE("each option of a redis.conf has a meaning here, or is named in the on
 
 TEST_CASE("an option that is given twice, or in two spellings, is warned of once") {
   TestFiles files;
-  files.Put(
-      "redis.conf",
-      "hz 20\nrepl-ping-slave-period 5\nhz 30\nrepl-ping-replica-period 6\nlua-replicate-commands no\n");
+  files.Put("redis.conf",
+            "hz 20\nslave-lazy-flush yes\nhz 30\nreplica-lazy-flush no\nlua-replicate-commands no\n");
   const Loaded loaded(files, {"redis.conf"});
   CHECK(loaded.error == "");
   REQUIRE(loaded.warnings.size() == 1);
   const std::string& warning = loaded.warnings[0];
-  for (const char* name : {"hz", "repl-ping-replica-period", "lua-replicate-commands"}) {
+  for (const char* name : {"hz", "replica-lazy-flush", "lua-replicate-commands"}) {
     CHECK(warning.find(name) != std::string::npos);
     CHECK(warning.find(name) == warning.rfind(name));
   }

@@ -1,0 +1,78 @@
+// The last bytes of the stream of commands: those that replicas have not got yet, and some more, for a replica that comes back
+// after a break of its link.
+//
+//   begin()                                                        end()
+//     | block | block | block | ...                        | block |
+//                         ^ a replica's place    ^ another one's
+//
+// The bytes are there once, whatever the number of replicas: a replica is a place in the stream, and its output refers to the
+// blocks. A place is the number of bytes of the stream before it, as Redis's replication offset.
+//
+// Ownership: owns references to the blocks; outputs hold more. Loop thread only. Units: bytes.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <string_view>
+
+#include "base/memory/output.h"
+#include "base/memory/shared_bytes.h"
+
+namespace mayfly {
+
+class Backlog {
+ public:
+  static constexpr size_t kBlockBytes = size_t{64} << 10;
+
+  // Forgets everything. The stream begins at this place.
+  void Begin(int64_t place) noexcept {
+    blocks_.clear();
+    begin_ = end_ = place;
+    bytes_ = 0;
+  }
+  int64_t begin() const noexcept { return begin_; }
+  int64_t end() const noexcept { return end_; }
+  bool Has(int64_t place) const noexcept { return place >= begin_ && place <= end_; }
+  // The memory of the blocks.
+  uint64_t bytes() const noexcept { return bytes_; }
+
+  // Room for `size` bytes at the end; Commit appends those that were written. Throws std::bad_alloc.
+  char* Reserve(size_t size) {
+    if (blocks_.empty() || blocks_.back().bytes.size() - blocks_.back().used < size) AddBlock(size);
+    return blocks_.back().bytes.data() + blocks_.back().used;
+  }
+  // REQUIRES: size <= that of the last Reserve.
+  void Commit(size_t size) noexcept {
+    Block& last = blocks_.back();
+    assert(size <= last.bytes.size() - last.used);
+    last.used += size;
+    end_ += static_cast<int64_t>(size);
+  }
+  // Throws std::bad_alloc.
+  void Append(std::string_view bytes) {
+    bytes.copy(Reserve(bytes.size()), bytes.size());
+    Commit(bytes.size());
+  }
+  // Appends to `out` at most `most` bytes from `place` on. Returns their number, which is not 0 unless `place` is the end. Throws
+  // std::bad_alloc. REQUIRES: Has(place); most != 0.
+  size_t Feed(int64_t place, size_t most, OutputChain& out) const;
+  // Frees blocks whose bytes are all before `place`.
+  void Forget(int64_t place) noexcept;
+
+ private:
+  struct Block {
+    int64_t begin;
+    SharedBytes bytes;
+    size_t used;
+  };
+  void AddBlock(size_t least);
+
+  std::deque<Block> blocks_;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace mayfly

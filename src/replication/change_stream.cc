@@ -1,0 +1,242 @@
+#include "replication/change_stream.h"
+
+#include <algorithm>
+#include <array>
+#include <new>
+
+#include "base/text/numbers.h"
+#include "cache/entry/entry.h"
+#include "cache/keyspace/databases.h"
+#include "replication/backlog.h"
+#include "resp/request_text.h"
+#include "server/hubs/hubs.h"
+#include "server/server.h"
+#include "snapshot/dump_payload.h"
+
+namespace mayfly {
+namespace {
+
+constexpr std::string_view kMulti = "*1\r\n$5\r\nMULTI\r\n";
+constexpr std::string_view kExec = "*1\r\n$4\r\nEXEC\r\n";
+
+// A number as a word.
+class NumberText {
+ public:
+  explicit NumberText(int64_t number) noexcept : size_(FormatInteger(number, text_.data())) {}
+  std::string_view view() const noexcept { return {text_.data(), size_}; }
+
+ private:
+  std::array<char, kMaxIntegerText> text_;
+  size_t size_;
+};
+
+NumberText UnixMsOf(const Entry& entry, Now now) noexcept {
+  return NumberText(static_cast<int64_t>(entry.deadline().On(Expiry::Kind::kWall, now)));
+}
+
+bool Removes(ChangeReason reason) noexcept {
+  switch (reason) {
+    case ChangeReason::kDeleted:
+    case ChangeReason::kExpired:
+    case ChangeReason::kEvicted:
+    case ChangeReason::kInvalidated:
+    case ChangeReason::kFreed:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
+void ChangeStream::Start() {
+  server_.databases.changes().Listen(*this, {.reasons = ChangeHub::kEverything, .unnamed = true});
+  running_ = true;
+}
+
+void ChangeStream::Stop() noexcept {
+  if (!running_) return;
+  server_.databases.changes().Unlisten(*this);
+  running_ = false;
+  incomplete_ = false;
+  Clear();
+  selected_ = kNone;
+}
+
+void ChangeStream::Clear() noexcept {
+  keys_.Clear();
+  commands_.clear();
+  command_count_ = 0;
+  swapped_.reset();
+  renamed_.reset();
+}
+
+// ---- what has changed
+
+void ChangeStream::OnChange(const Change& change) {
+  server_.hubs.turn_ends.Ask();
+  try {
+    Note(change);
+  } catch (const std::bad_alloc&) {
+    incomplete_ = true;
+  }
+}
+
+void ChangeStream::Note(const Change& change) {
+  switch (change.reason) {
+    case ChangeReason::kFlushed:
+      keys_.Forget(change.keyspace);
+      return Add(change.database, {"FLUSHDB", "ASYNC"});
+    case ChangeReason::kSwapped:
+      if (!swapped_) {
+        swapped_ = change.database;
+        return;
+      }
+      Add(change.database, {"SWAPDB", NumberText(*swapped_).view(), NumberText(change.database).view()});
+      return swapped_.reset();
+    case ChangeReason::kNamespaceFlushed:  // each key is reported as kFreed
+      return;
+    case ChangeReason::kRenamed:
+      return NoteRename(change);
+    default:
+      break;
+  }
+  if (renamed_ && FinishRename(change)) return;
+  if (change.entry != nullptr) NoteKey(change);
+}
+
+void ChangeStream::NoteKey(const Change& change) {
+  using Left = TurnChanges::Left;
+  TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
+  if (item.left == Left::kValue) return;
+  if (Removes(change.reason)) {
+    item.left = Left::kValue;
+  } else if (change.reason == ChangeReason::kExpiryChanged || change.reason == ChangeReason::kSlid) {
+    item.left = Left::kExpiry;
+  } else if (IsWorthACommand(change, item)) {
+    const Effect& effect = *change.event.effect;
+    if (item.commands != UINT8_MAX) ++item.commands;
+    // The rules may have given the key a TTL.
+    if (change.keyspace.lifetimes().ruled()) item.left = Left::kExpiry;
+    for (const Effect* part = &effect; part != nullptr; part = part->next) AddPart(change, *part);
+  } else {
+    item.left = Left::kValue;
+  }
+}
+
+void ChangeStream::AddPart(const Change& change, const Effect& effect) {
+  if (effect.subcommand.empty()) {
+    const std::string_view first[] = {effect.command, change.key};
+    return Add(change.database, first, effect.arguments);
+  }
+  const std::string_view first[] = {effect.command, effect.subcommand, change.key};
+  Add(change.database, first, effect.arguments);
+}
+
+bool ChangeStream::IsWorthACommand(const Change& change, const TurnChanges::Item& item) noexcept {
+  if (change.event.effect == nullptr) return false;
+  const Entry& entry = *change.entry;
+  if (entry.encoding() != Encoding::kRich) return entry.TextLength() > kLongText;
+  return item.commands < kManyCommands || entry.rich()->Bytes() > kSmallValue;
+}
+
+// A value is renamed at no cost, whatever its length, so its replicas must not get it anew.
+void ChangeStream::NoteRename(const Change& change) {
+  const Entry& entry = *change.entry;
+  TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
+  const size_t bytes = entry.encoding() == Encoding::kRich ? entry.rich()->Bytes() : entry.TextLength();
+  if (item.left == TurnChanges::Left::kNothing && bytes > kLongToRename)
+    renamed_ = Renamed{std::string(change.key), change.database};
+  else
+    item.left = TurnChanges::Left::kValue;
+}
+
+bool ChangeStream::FinishRename(const Change& change) {
+  const bool is_moved = change.event.name == events::kMoveTo.name;
+  if (!is_moved && change.event.name != events::kRenameTo.name) return false;
+  const Renamed from = std::move(*renamed_);
+  renamed_.reset();
+  TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
+  item.left = change.keyspace.lifetimes().ruled() ? TurnChanges::Left::kExpiry : TurnChanges::Left::kNothing;
+  if (is_moved)
+    Add(from.database, {"MOVE", from.name, NumberText(change.database).view()});
+  else
+    Add(from.database, {"RENAME", from.name, change.key});
+  return true;
+}
+
+void ChangeStream::Add(unsigned database, std::span<const std::string_view> first,
+                       std::span<const std::string_view> then) {
+  if (database != selected_) {
+    const NumberText number(database);
+    const std::string_view select[] = {"SELECT", number.view()};
+    resp::AppendRequest(commands_, select);
+    selected_ = database;
+  }
+  resp::AppendRequest(commands_, first, then);
+  ++command_count_;
+}
+
+void ChangeStream::Send(unsigned database, std::span<const std::string_view> words) noexcept {
+  server_.hubs.turn_ends.Ask();
+  try {
+    Add(database, words);
+  } catch (const std::bad_alloc&) {
+    incomplete_ = true;
+  }
+}
+
+// ---- the stream
+
+void ChangeStream::SendAlone(std::initializer_list<std::string_view> words, Now now) {
+  Flush(now);
+  WriteWords(words);
+}
+
+void ChangeStream::Flush(Now now) {
+  if (incomplete_) throw std::bad_alloc();
+  if (empty()) return;
+  const auto left = std::ranges::count_if(
+      keys_.items(), [](const TurnChanges::Item& item) { return item.left != TurnChanges::Left::kNothing; });
+  const bool many = command_count_ + static_cast<size_t>(left) > 1;
+  if (many) backlog_.Append(kMulti);
+  backlog_.Append(commands_);
+  for (const TurnChanges::Item& item : keys_.items()) {
+    if (item.left != TurnChanges::Left::kNothing) Write(item, now);
+  }
+  if (many) backlog_.Append(kExec);
+  Clear();
+}
+
+void ChangeStream::WriteWords(std::initializer_list<std::string_view> words) {
+  char* const begin = backlog_.Reserve(resp::kMostAroundWord + resp::MostWordBytes(words));
+  char* end = resp::WriteCount(begin, '*', words.size());
+  for (const std::string_view word : words) end = resp::WriteWord(end, word);
+  backlog_.Commit(static_cast<size_t>(end - begin));
+}
+
+void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
+  const unsigned database = item.keyspace->database();
+  if (database != selected_) WriteWords({"SELECT", NumberText(database).view()});
+  selected_ = database;
+  const std::string_view name = keys_.NameOf(item);
+  const Entry* const entry = item.keyspace->LookAt(Key{name, item.hash}, now);
+  if (entry == nullptr) return WriteWords({"DEL", name});
+  if (item.left == TurnChanges::Left::kExpiry) {
+    if (!entry->expires()) return WriteWords({"PERSIST", name});
+    return WriteWords({"PEXPIREAT", name, UnixMsOf(*entry, now).view()});
+  }
+  if (entry->encoding() == Encoding::kRich) {
+    const std::string payload = DumpPayloadOf(*entry, now);
+    if (payload.empty()) return WriteWords({"DEL", name});
+    const NumberText deadline = entry->expires() ? UnixMsOf(*entry, now) : NumberText(0);
+    return WriteWords({"RESTORE", name, deadline.view(), payload, "REPLACE", "ABSTTL"});
+  }
+  const bool is_number = entry->encoding() == Encoding::kInteger;
+  const NumberText number(is_number ? entry->integer() : 0);
+  const std::string_view text = is_number ? number.view() : entry->text();
+  if (entry->expires()) return WriteWords({"SET", name, text, "PXAT", UnixMsOf(*entry, now).view()});
+  WriteWords({"SET", name, text});
+}
+
+}  // namespace mayfly

@@ -1,0 +1,104 @@
+// Turns changes of keys into the stream of commands for replicas, in Redis's commands, once a turn.
+//
+//   changes --> TurnChanges: which keys --- the turn ends ---> each key's present value, or its expiry, or DEL --> Backlog
+//         \--> commands that do the same (Effect, FLUSHDB, SWAPDB, RENAME) ----^ come before
+//
+// So a counter that was raised a thousand times in a turn costs one message. A replica gets what has happened, not what was asked:
+// what scripts have done, the drawn members and jitter, deadlines as Unix times. It gets also what happened by itself: keys that
+// were evicted, have expired or were invalidated, tasks in their streams.
+//
+//   a string              SET key value [PXAT ms]
+//   a value of members    the change as a command, if whoever made it tells (Effect); otherwise RESTORE key ... REPLACE ABSTTL
+//   a long text           likewise; otherwise SET
+//   an expiry alone       PEXPIREAT key ms, or PERSIST key
+//   a key that is gone    DEL key
+//
+// Several commands of a turn are a transaction, so that a replica shows no half of one.
+//
+// Borrows the server and the backlog. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/time/clock.h"
+#include "cache/keyspace/change.h"
+#include "replication/turn_changes.h"
+
+namespace mayfly {
+
+class Backlog;
+struct Server;
+
+class ChangeStream final : private ChangeListener {
+ public:
+  // Shorter texts go as a whole.
+  static constexpr size_t kLongText = 1024;
+  // After so many commands of a turn, a value of at most kSmallValue bytes goes as a whole.
+  static constexpr unsigned kManyCommands = 4;
+  static constexpr size_t kSmallValue = 4096;
+  // A longer value is renamed by a command.
+  static constexpr size_t kLongToRename = 4096;
+
+  ChangeStream(Server& server, Backlog& backlog) : server_(server), backlog_(backlog) {}
+  ~ChangeStream() override { Stop(); }
+
+  // Hears of changes from now on. Throws std::bad_alloc.
+  void Start();
+  void Stop() noexcept;
+  bool running() const noexcept { return running_; }
+  // Nothing has changed since the last Flush.
+  bool empty() const noexcept { return keys_.empty() && command_count_ == 0; }
+  // Who reads the stream from here on has no database selected.
+  void SelectAnew() noexcept { selected_ = kNone; }
+
+  // Appends a command that is no change of a key: PUBLISH, FUNCTION LOAD and the like. If memory runs out, as after a change.
+  void Send(unsigned database, std::span<const std::string_view> words) noexcept;
+  // Appends a command outside of any transaction: PING, REPLCONF GETACK. Throws std::bad_alloc.
+  void SendAlone(std::initializer_list<std::string_view> words, Now now);
+  // Writes what has changed since the last call. Throws std::bad_alloc, also if there was no memory for a change: then the stream
+  // lacks something. REQUIRES: no script is under way.
+  void Flush(Now now);
+
+ private:
+  static constexpr unsigned kNone = ~0U;
+
+  void OnChange(const Change& change) override;
+  void Note(const Change& change);
+  void NoteKey(const Change& change);
+  // The command of this change is shorter than the value.
+  static bool IsWorthACommand(const Change& change, const TurnChanges::Item& item) noexcept;
+  void NoteRename(const Change& change);
+  // The other half of a rename. False: the key is one like any other.
+  bool FinishRename(const Change& change);
+  void AddPart(const Change& change, const Effect& effect);
+  void Add(unsigned database, std::span<const std::string_view> first,
+           std::span<const std::string_view> then = {});
+  void Add(unsigned database, std::initializer_list<std::string_view> words) {
+    Add(database, {words.begin(), words.size()});
+  }
+  void Write(const TurnChanges::Item& item, Now now);
+  void WriteWords(std::initializer_list<std::string_view> words);
+  void Clear() noexcept;
+
+  Server& server_;
+  Backlog& backlog_;
+  bool running_ = false;
+  bool incomplete_ = false;  // there was no memory for a change
+  TurnChanges keys_;
+  std::string commands_;  // of this turn, before the keys
+  size_t command_count_ = 0;
+  unsigned selected_ = kNone;
+  std::optional<unsigned> swapped_;  // one of two databases
+  struct Renamed {
+    std::string name;
+    unsigned database;
+  };
+  std::optional<Renamed> renamed_;  // a long value, to be told with its new name
+};
+
+}  // namespace mayfly

@@ -1,0 +1,39 @@
+// A client that waits until enough replicas have confirmed what came before its request: WAIT, WAITAOF.
+//
+// Belongs to the waiting request; it is woken when the number is reached. Borrows replicas and session. Loop thread only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "server/waiting/parking.h"
+
+namespace mayfly {
+
+class Replicas;
+
+class ReplicaWait final : public PendingWork {
+ public:
+  // What replicas must have of the stream.
+  struct Terms {
+    int64_t place = 0;
+    size_t replicas = 0;   // so many of them
+    bool durable = false;  // in their append-only files
+  };
+
+  // Throws std::bad_alloc.
+  ReplicaWait(Replicas& replicas, Session& session, const Terms& terms);
+  ~ReplicaWait() override;
+
+  const Terms& terms() const noexcept { return terms_; }
+  Session& session() const noexcept { return session_; }
+  // The number of replicas that have it now.
+  size_t Reached() const noexcept;
+
+ private:
+  Replicas& replicas_;
+  Session& session_;
+  const Terms terms_;
+};
+
+}  // namespace mayfly

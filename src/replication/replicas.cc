@@ -1,0 +1,388 @@
+#include "replication/replicas.h"
+
+#include <algorithm>
+#include <new>
+#include <random>
+#include <utility>
+
+#include "base/log/log.h"
+#include "config/sources/options.h"
+#include "exec/dispatch/executor.h"
+#include "replication/replica_wait.h"
+#include "server/clients/session.h"
+#include "server/clients/sessions.h"
+#include "server/figures/link_figures.h"
+#include "server/figures/replica_figures.h"
+#include "server/hubs/hubs.h"
+#include "server/waiting/parking.h"
+#include "snapshot/saver.h"
+#include "snapshot/snapshots.h"
+
+namespace mayfly {
+namespace {
+
+std::string DrawHistory(std::mt19937_64& random, size_t digits) {
+  std::uniform_int_distribution<size_t> digit(0, 15);
+  std::string history;
+  while (history.size() < digits) history += "0123456789abcdef"[digit(random)];
+  return history;
+}
+
+// Without the port.
+std::string_view AddressOf(std::string_view peer) noexcept {
+  std::string_view address = peer.substr(0, peer.rfind(':'));
+  if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
+  return address;
+}
+
+constexpr uint64_t Seconds(int64_t s) noexcept { return static_cast<uint64_t>(s) * kMsPerSecond; }
+
+}  // namespace
+
+Replicas::Replicas(Server& server)
+    : TurnEnds::Ear(server.hubs.turn_ends),
+      Alarm(server.hubs.alarms),
+      ClientEnds::Ear(server.hubs.client_ends),
+      server_(server),
+      stream_(server, backlog_),
+      account_(server.hubs.accounts, account_bytes_) {
+  server.options.FollowFromNow([this](const config::Settings&) { GateWrites(server_.clock.Read()); },
+                               &config::Settings::min_replicas_to_write,
+                               &config::Settings::min_replicas_max_lag_s);
+}
+
+Replicas::~Replicas() = default;
+
+Replicas& Replicas::Of(Server& server) {
+  if (server.replicas == nullptr) server.replicas = std::make_unique<Replicas>(server);
+  return *IfMade(server);
+}
+
+std::string_view Replicas::history() const noexcept { return server_.followers.history; }
+
+Replicas::Replica* Replicas::Find(const Session& session) noexcept {
+  const auto found =
+      std::ranges::find_if(replicas_, [&](const auto& replica) { return replica->session == &session; });
+  return found != replicas_.end() ? found->get() : nullptr;
+}
+
+const Replicas::Replica* Replicas::Find(const Session& session) const noexcept {
+  return const_cast<Replicas*>(this)->Find(session);
+}
+
+// ---- the stream
+
+void Replicas::StartStream() {
+  if (stream_.running()) return;
+  ReplicaFigures& figures = server_.followers;
+  figures.history =
+      figures.history.empty() ? server_.run_id : DrawHistory(server_.random, server_.run_id.size());
+  figures.offset = 0;
+  backlog_.Begin(0);
+  stream_.Start();
+}
+
+void Replicas::EndStream(Now now) noexcept {
+  for (const auto& replica : replicas_) Drop(*replica, "the stream has ended");
+  stream_.Stop();
+  backlog_.Begin(backlog_.end());
+  Publish(now);
+}
+
+void Replicas::Break(Now now) noexcept {
+  if (server_.log != nullptr)
+    server_.log->Warning("out of memory for the stream of commands: the replicas are dropped");
+  EndStream(now);
+}
+
+int64_t Replicas::PlaceOfNow(Now now) {
+  if (!stream_.running()) return 0;
+  try {
+    stream_.Flush(now);
+  } catch (const std::bad_alloc&) {
+    Break(now);
+  }
+  return backlog_.end();
+}
+
+size_t Replicas::Confirmed(int64_t place) const noexcept {
+  return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
+    return replica->state == State::kOnline && replica->confirmed >= place;
+  }));
+}
+
+size_t Replicas::ConfirmedDurable(int64_t place) const noexcept {
+  return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
+    return replica->state == State::kOnline && replica->durable >= place;
+  }));
+}
+
+// ---- replicas
+
+Replicas::Replica& Replicas::Add(Session& session, const SyncWish& wish, State state, Now now) {
+  std::string address = wish.address.empty() ? std::string(AddressOf(session.peer)) : wish.address;
+  replicas_.push_back(std::make_unique<Replica>(Replica{.session = &session,
+                                                        .state = state,
+                                                        .confirms = true,
+                                                        .address = std::move(address),
+                                                        .port = wish.listening_port,
+                                                        .place = 0,
+                                                        .confirmed = 0,
+                                                        .durable = -1,
+                                                        .heard_mono_ms = now.mono_ms}));
+  session.Set(Mode::kReplica);
+  server_.sessions.LimitOutput(session);
+  tick_mono_ms_ = std::min(tick_mono_ms_, now.mono_ms + kTickMs);
+  return *replicas_.back();
+}
+
+bool Replicas::Continue(Session& session, const SyncWish& wish, std::string_view history, int64_t place,
+                        Now now) {
+  ReplicaFigures& figures = server_.followers;
+  const bool known = stream_.running() && history == figures.history && PlaceOfNow(now) >= place &&
+                     stream_.running() && backlog_.Has(place);
+  if (!known) {
+    ++figures.refused_syncs;
+    return false;
+  }
+  Replica& replica = Add(session, wish, State::kOnline, now);
+  replica.place = replica.confirmed = place;
+  ++figures.partial_syncs;
+  if (server_.log != nullptr)
+    server_.log->Notice("the replica ", replica.address, ":", replica.port, " goes on, with ",
+                        backlog_.end() - place, " bytes that it has missed");
+  Publish(now);
+  server_.hubs.turn_ends.Ask();
+  return true;
+}
+
+void Replicas::SendAll(Session& session, const SyncWish& wish, bool partial, Now now) {
+  StartStream();
+  Add(session, wish, State::kWaits, now).confirms = partial;
+  Publish(now);
+  server_.hubs.turn_ends.Ask();
+}
+
+bool Replicas::IsAwaited(const Session& session) const noexcept {
+  const Replica* const replica = Find(session);
+  return replica != nullptr && (replica->state == State::kWaits || replica->state == State::kSending);
+}
+
+void Replicas::Confirm(const Session& session, int64_t place, int64_t durable, Now now) {
+  Replica* const replica = Find(session);
+  if (replica == nullptr) return;
+  replica->heard_mono_ms = now.mono_ms;
+  replica->confirmed = std::max(replica->confirmed, std::min(place, backlog_.end()));
+  replica->durable = std::max(replica->durable, std::min(durable, backlog_.end()));
+  if (replica->state == State::kLoads) {
+    replica->state = State::kOnline;
+    if (server_.log != nullptr)
+      server_.log->Notice("the replica ", replica->address, ":", replica->port, " has loaded the snapshot");
+    server_.hubs.turn_ends.Ask();
+  }
+  Publish(now);
+  for (ReplicaWait* const wait : waits_) {
+    if (wait->Reached() >= wait->terms().replicas && wait->session().parked != nullptr)
+      server_.parking.Wake(*wait->session().parked, WakeReason::kReady);
+  }
+}
+
+void Replicas::Drop(Replica& replica, std::string_view why) noexcept {
+  if (replica.session->closes()) return;
+  if (server_.log != nullptr)
+    server_.log->Warning("the replica ", replica.address, ":", replica.port, " is dropped: ", why);
+  replica.session->Set(Mode::kDropped);
+  server_.sessions.MarkDirty(*replica.session);
+}
+
+void Replicas::OnClientEnd(Session& session) noexcept {
+  const Replica* const replica = Find(session);
+  if (replica == nullptr) return;
+  const Now now = server_.executor->now();
+  std::erase_if(replicas_, [&](const auto& other) { return other.get() == replica; });
+  if (replicas_.empty()) lonely_since_mono_ms_ = now.mono_ms;
+  Publish(now);
+}
+
+// ---- all keys
+
+void Replicas::GoOnSending(Now now) {
+  Snapshots& snapshots = Snapshots::Of(server_);
+  for (const auto& replica : replicas_) {
+    if (replica->state == State::kSending && !snapshots.IsSentTo(*replica->session)) {
+      replica->state = State::kLoads;
+      replica->heard_mono_ms = now.mono_ms;
+      if (Parked* const parked = replica->session->parked) server_.parking.Wake(*parked, WakeReason::kReady);
+      Publish(now);
+    }
+  }
+  const auto next = std::ranges::find_if(replicas_, [](const auto& replica) {
+    return replica->state == State::kWaits && !replica->session->closes();
+  });
+  if (next != replicas_.end() && !snapshots.saving() && !snapshots.loading()) BeginSnapshot(**next, now);
+}
+
+void Replicas::BeginSnapshot(Replica& replica, Now now) {
+  ReplicaFigures& figures = server_.followers;
+  stream_.Flush(now);
+  stream_.SelectAnew();
+  replica.place = replica.confirmed = backlog_.end();
+  const std::string place = std::to_string(replica.place);
+  const StreamTerms terms{
+      .greeting = replica.confirms ? "+FULLRESYNC " + figures.history + " " + place + "\r\n" : "",
+      .ends_client = false};
+  std::string_view problem;
+  try {
+    problem = Snapshots::Of(server_).SendSoon(*replica.session, terms, now);
+  } catch (const std::bad_alloc&) {
+    problem = "out of memory";
+  }
+  if (!problem.empty()) return Drop(replica, problem);
+  replica.state = State::kSending;
+  ++figures.full_syncs;
+  Publish(now);
+}
+
+// ---- output
+
+void Replicas::PumpTo(Replica& replica, Now now) {
+  OutputChain& output = replica.session->output;
+  while (replica.place < backlog_.end() && output.size() < kInOutput)
+    replica.place += static_cast<int64_t>(backlog_.Feed(replica.place, kInOutput - output.size(), output));
+  if (!output.empty()) server_.sessions.MarkDirty(*replica.session);
+  if (replica.place < backlog_.end()) behind_ = true;
+  if (IsTooFarBehind(replica, now)) Drop(replica, "it is too far behind (client-output-buffer-limit)");
+}
+
+bool Replicas::IsTooFarBehind(Replica& replica, Now now) const noexcept {
+  const config::OutputLimit& limit = server_.options.settings().client_output_buffer_limit.replica;
+  const auto bytes = static_cast<uint64_t>(backlog_.end() - replica.place) + replica.session->output.size();
+  if (limit.hard_bytes != 0 && bytes >= limit.hard_bytes) return true;
+  if (limit.soft_bytes == 0 || bytes < limit.soft_bytes) {
+    replica.above_soft_since_mono_ms = 0;
+    return false;
+  }
+  if (replica.above_soft_since_mono_ms == 0) replica.above_soft_since_mono_ms = now.mono_ms;
+  return now.mono_ms - replica.above_soft_since_mono_ms >= Seconds(limit.soft_seconds);
+}
+
+void Replicas::Pump(Now now) {
+  const config::Settings& settings = server_.options.settings();
+  behind_ = false;
+  int64_t needed = backlog_.end() - static_cast<int64_t>(settings.repl_backlog_bytes);
+  for (const auto& replica : replicas_) {
+    if (replica->session->closes() || replica->state == State::kWaits) continue;
+    if (replica->state == State::kOnline) {
+      try {
+        PumpTo(*replica, now);
+      } catch (const std::bad_alloc&) {
+        Drop(*replica, "out of memory");
+      }
+    } else if (IsTooFarBehind(*replica, now)) {
+      Drop(*replica, "it is too far behind (client-output-buffer-limit)");
+    }
+    needed = std::min(needed, replica->place);
+  }
+  backlog_.Forget(needed);
+  account_bytes_ = backlog_.bytes();
+  server_.followers.offset = backlog_.end();
+  server_.followers.backlog_begin = backlog_.begin();
+  server_.followers.backlog_bytes = backlog_.bytes();
+}
+
+void Replicas::OnTurnEnd(Now now) noexcept {
+  if (!stream_.running() || server_.Busy()) return;
+  try {
+    stream_.Flush(now);
+    if (std::exchange(asks_, false)) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
+    if (!replicas_.empty()) GoOnSending(now);
+    Pump(now);
+  } catch (const std::bad_alloc&) {
+    Break(now);
+  }
+}
+
+// ---- time
+
+uint64_t Replicas::NextWake() const noexcept {
+  if (behind_) return server_.executor->now().mono_ms + kLookMs;
+  return stream_.running() ? tick_mono_ms_ : Alarms::kNever;
+}
+
+void Replicas::OnWake(Now now, Log*) {
+  server_.hubs.turn_ends.Ask();
+  if (!stream_.running() || now.mono_ms < tick_mono_ms_) return;
+  tick_mono_ms_ = now.mono_ms + kTickMs;
+  try {
+    Tick(now);
+  } catch (const std::bad_alloc&) {
+    Break(now);
+  }
+}
+
+void Replicas::Tick(Now now) {
+  const config::Settings& settings = server_.options.settings();
+  for (const auto& replica : replicas_) {
+    if (IsSilent(*replica, now)) Drop(*replica, "no word came within repl-timeout");
+  }
+  if (now.mono_ms - pinged_mono_ms_ >= Seconds(settings.repl_ping_period_s) && !replicas_.empty()) {
+    pinged_mono_ms_ = now.mono_ms;
+    if (!server_.Busy()) stream_.SendAlone({"PING"}, now);
+    for (const auto& replica : replicas_) {
+      if (replica->state != State::kWaits) continue;
+      replica->session->output.Append("\n");
+      server_.sessions.MarkDirty(*replica->session);
+    }
+  }
+  const uint64_t ttl_ms = Seconds(settings.repl_backlog_ttl_s);
+  if (replicas_.empty() && ttl_ms != 0 && now.mono_ms - lonely_since_mono_ms_ >= ttl_ms) {
+    if (server_.log != nullptr)
+      server_.log->Notice("there has been no replica for repl-backlog-ttl: the stream ends");
+    EndStream(now);
+  }
+  Publish(now);
+}
+
+// While a replica waits, this server is the one that has to speak. ClientStream looks after one that gets a snapshot.
+bool Replicas::IsSilent(const Replica& replica, Now now) const noexcept {
+  if (!replica.confirms || (replica.state != State::kOnline && replica.state != State::kLoads)) return false;
+  const uint64_t heard = std::max(replica.heard_mono_ms, replica.session->active_mono_ms);
+  return now.mono_ms - heard > Seconds(server_.options.settings().repl_timeout_s);
+}
+
+// ---- what others see
+
+void Replicas::Publish(Now now) noexcept {
+  ReplicaFigures& figures = server_.followers;
+  try {
+    figures.lines.clear();
+    for (const auto& replica : replicas_) {
+      const bool online = replica->state == State::kOnline;
+      figures.lines.push_back({.address = replica->address,
+                               .port = replica->port,
+                               .state = online                              ? "online"
+                                        : replica->state == State::kSending ? "send_bulk"
+                                        : replica->state == State::kLoads   ? "send_bulk"
+                                                                            : "wait_bgsave",
+                               .offset = replica->confirmed,
+                               .heard_mono_ms = replica->heard_mono_ms,
+                               .online = online});
+    }
+  } catch (const std::bad_alloc&) {  // shows fewer of them
+  }
+  figures.active = stream_.running();
+  GateWrites(now);
+}
+
+void Replicas::GateWrites(Now now) noexcept {
+  const config::Settings& settings = server_.options.settings();
+  const uint64_t lag_ms = Seconds(settings.min_replicas_max_lag_s);
+  const auto good = std::ranges::count_if(replicas_, [&](const auto& replica) {
+    return replica->state == State::kOnline && now.mono_ms - replica->heard_mono_ms <= lag_ms;
+  });
+  const bool refuse = settings.min_replicas_to_write != 0 && lag_ms != 0 && !server_.link.follows() &&
+                      good < settings.min_replicas_to_write;
+  server_.modes = (server_.modes & ~BitOf(Mode::kFewReplicas)) | (refuse ? BitOf(Mode::kFewReplicas) : 0);
+}
+
+}  // namespace mayfly

@@ -1,0 +1,156 @@
+// This server's replicas: other servers that follow this one, of Redis, of Valkey or of Mayfly.
+//
+//   SYNC, PSYNC --> kWaits --> kSending: a snapshot --> kLoads --REPLCONF ACK--> kOnline: the stream of commands
+//       \                                                                        ^
+//        +---- PSYNC of a history and a place that the backlog has ---------------+
+//
+// A snapshot begins at a place of the stream, and the stream goes on from there when the replica has loaded the snapshot. One
+// snapshot is sent at a time; other replicas wait. The stream is written from the first replica on, and for repl-backlog-ttl after
+// the last one has left; without it a change costs nothing.
+//
+// A replica's output gets little of the stream at once; the rest waits in the backlog. A replica that is further behind than
+// client-output-buffer-limit allows for replicas is dropped, so the backlog does not grow without end.
+//
+// If memory runs out for the stream, it is of no more use: all replicas are dropped, and get everything anew when they return.
+//
+// Borrows the server. Loop thread only.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time/clock.h"
+#include "replication/backlog.h"
+#include "replication/change_stream.h"
+#include "server/hubs/accounts.h"
+#include "server/hubs/alarms.h"
+#include "server/hubs/client_ends.h"
+#include "server/hubs/hubs.h"
+#include "server/hubs/turn_ends.h"
+#include "server/server.h"
+#include "snapshot/sync_wishes.h"
+
+namespace mayfly {
+
+struct Session;
+
+// A client that waits until replicas have confirmed what came before.
+class ReplicaWait;
+
+class Replicas final : public LatePart,
+                       private TurnEnds::Ear,
+                       private Alarms::Alarm,
+                       private ClientEnds::Ear {
+ public:
+  // So much of the stream is in a replica's output at most.
+  static constexpr size_t kInOutput = size_t{1} << 20;
+  // A replica that is behind is looked at so often.
+  static constexpr uint64_t kLookMs = 2;
+  static constexpr uint64_t kTickMs = 1000;
+
+  explicit Replicas(Server& server);
+  ~Replicas() override;
+  // Of this server; makes them. Throws std::bad_alloc.
+  static Replicas& Of(Server& server);
+  // Null: no replica has come yet.
+  static Replicas* IfMade(Server& server) noexcept { return static_cast<Replicas*>(server.replicas.get()); }
+
+  // ---- what replicas ask for
+  //
+  // Begins to send the stream of this history from `place` on, if that is possible. Throws std::bad_alloc.
+  bool Continue(Session& session, const SyncWish& wish, std::string_view history, int64_t place, Now now);
+  // Sends a snapshot as soon as none is under way, and then the stream. The caller parks the client, as long as IsAwaited. Throws
+  // std::bad_alloc. `partial`: the replica knows PSYNC.
+  void SendAll(Session& session, const SyncWish& wish, bool partial, Now now);
+  // The client waits for its snapshot, or for the end of it.
+  bool IsAwaited(const Session& session) const noexcept;
+  // The replica has everything up to this place; `durable`: up to this place it is in its append-only file, -1 if it has none. No
+  // effect if the client is no replica.
+  void Confirm(const Session& session, int64_t place, int64_t durable, Now now);
+  std::string_view history() const noexcept;
+
+  // ---- what clients ask for
+  //
+  // Replicas run this request, too, which changes no key: a message, a library of functions.
+  static void Forward(Server& server, unsigned database, std::span<const std::string_view> words) noexcept {
+    Replicas* const replicas = IfMade(server);
+    if (replicas != nullptr && replicas->stream_.running()) replicas->stream_.Send(database, words);
+  }
+  // The place of the stream after everything that was changed so far.
+  int64_t PlaceOfNow(Now now);
+  // The number of replicas that have confirmed this place.
+  size_t Confirmed(int64_t place) const noexcept;
+  size_t ConfirmedDurable(int64_t place) const noexcept;
+  // As PlaceOfNow, within a transaction that is not in the stream yet: nobody has confirmed it.
+  int64_t PlaceAfterThis() const noexcept { return backlog_.end() + (stream_.empty() ? 0 : 1); }
+  // Asks the replicas, at the end of the turn, to confirm what they have.
+  void AskToConfirm() noexcept {
+    asks_ = true;
+    server_.hubs.turn_ends.Ask();
+  }
+  // Those who are woken when a replica confirms something. Throws std::bad_alloc.
+  void AddWait(ReplicaWait& wait) { waits_.push_back(&wait); }
+  void RemoveWait(ReplicaWait& wait) noexcept { std::erase(waits_, &wait); }
+
+  // This server follows a master now, whose stream is another one: drops the replicas.
+  void EndStream(Now now) noexcept;
+
+ private:
+  enum class State : uint8_t { kWaits, kSending, kLoads, kOnline };
+  struct Replica {
+    Session* session;
+    State state;
+    bool confirms;  // by itself, each second: it knows PSYNC
+    std::string address;
+    uint16_t port;
+    int64_t place;      // in the stream, of the next byte for its output
+    int64_t confirmed;  // by the replica
+    int64_t durable;    // likewise, -1: nothing
+    uint64_t heard_mono_ms;
+    uint64_t above_soft_since_mono_ms = 0;  // 0: it is not
+  };
+
+  void OnTurnEnd(Now now) noexcept override;
+  uint64_t NextWake() const noexcept override;
+  void OnWake(Now now, Log* log) override;
+  void OnClientEnd(Session& session) noexcept override;
+
+  Replica* Find(const Session& session) noexcept;
+  const Replica* Find(const Session& session) const noexcept;
+  Replica& Add(Session& session, const SyncWish& wish, State state, Now now);
+  void StartStream();
+  // Memory has run out for the stream.
+  void Break(Now now) noexcept;
+  void Drop(Replica& replica, std::string_view why) noexcept;
+  // Begins the next snapshot, and notices the end of one.
+  void GoOnSending(Now now);
+  void BeginSnapshot(Replica& replica, Now now);
+  // Moves bytes of the stream to the outputs.
+  void Pump(Now now);
+  void PumpTo(Replica& replica, Now now);
+  bool IsTooFarBehind(Replica& replica, Now now) const noexcept;
+  void Tick(Now now);
+  bool IsSilent(const Replica& replica, Now now) const noexcept;
+  // Brings up to date what others see.
+  void Publish(Now now) noexcept;
+  void GateWrites(Now now) noexcept;
+
+  Server& server_;
+  Backlog backlog_;
+  ChangeStream stream_;
+  std::vector<std::unique_ptr<Replica>> replicas_;
+  std::vector<ReplicaWait*> waits_;
+  uint64_t account_bytes_ = 0;
+  const Accounts::Account account_;
+  bool asks_ = false;    // the replicas to confirm
+  bool behind_ = false;  // a replica's output is full
+  uint64_t tick_mono_ms_ = 0;
+  uint64_t pinged_mono_ms_ = 0;
+  uint64_t lonely_since_mono_ms_ = 0;
+};
+
+}  // namespace mayfly

@@ -1,0 +1,34 @@
+// What is known of this server's replicas and of the stream for them, for INFO and ROLE.
+//
+// The part that has the replicas writes the figures. Loop thread only. Units: bytes, monotonic milliseconds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace mayfly {
+
+struct ReplicaFigures {
+  struct Line {
+    std::string address;     // announced, or that of the connection
+    uint16_t port = 0;       // on which the replica listens
+    std::string_view state;  // in Redis's words: wait_bgsave, send_bulk, online
+    int64_t offset = 0;      // that the replica has confirmed
+    uint64_t heard_mono_ms = 0;
+    bool online = false;
+  };
+
+  std::vector<Line> lines;     // in the order of their arrival
+  std::string history;         // the replication ID of the stream; empty: there was none yet
+  int64_t offset = 0;          // bytes of the stream so far
+  bool active = false;         // the stream is written
+  int64_t backlog_begin = 0;   // the first byte of the stream that is kept
+  uint64_t backlog_bytes = 0;  // memory
+  uint64_t full_syncs = 0;     // since the start
+  uint64_t partial_syncs = 0;
+  uint64_t refused_syncs = 0;  // partial ones: the stream was another, or bytes of it were gone
+};
+
+}  // namespace mayfly
