@@ -2,8 +2,10 @@
 #include <optional>
 #include <unordered_set>
 
+#include "cache/keyspace/databases.h"
 #include "exec/arguments/word.h"
 #include "exec/values/field_time.h"
+#include "exec/values/member_effect.h"
 
 namespace mayfly::hash_ex_commands {
 namespace {
@@ -69,6 +71,8 @@ void SetDeadlines(Context& ctx, const Key& key, Entry& entry, Fields fields, siz
                   const FieldTime& time) {
   const bool past = time.Past(ctx.now);
   Entry* const roomy = past ? &entry : RoomForDeadlines(ctx, key, entry);
+  MemberEffect effect(ctx.server.databases.changes().WantsEffects(), ValueType::kHash);
+  Event event;
   bool changed = false;
   EditValue<HashValue>(
       ctx, key, *roomy,
@@ -77,12 +81,16 @@ void SetDeadlines(Context& ctx, const Key& key, Entry& entry, Fields fields, siz
           if (!hash.Has(fields[i])) continue;
           past ? static_cast<void>(hash.Remove(fields[i]))
                : hash.SetDeadline(fields[i], time.expiry, ctx.now);
+          effect.Add(fields[i]);
           changed = true;
         }
       },
-      [&] { return !changed ? nullptr
-                   : past   ? &kDeleteField
-                            : &kExpireField; });
+      [&]() -> const Event* {
+        if (!changed) return nullptr;
+        event =
+            past ? effect.TellRemoved(kDeleteField) : effect.TellDeadline(kExpireField, time.expiry, ctx.now);
+        return &event;
+      });
 }
 
 void HGetDel(Context& ctx, Args& args) {
@@ -133,14 +141,23 @@ void HGetEx(Context& ctx, Args& args) {
   if (found.entry == nullptr || std::none_of(fields->begin(), fields->end(), has)) return;
   if (time) return SetDeadlines(ctx, key, *found.entry, *fields, 1, *time);
   if (!persist) return;
+  MemberEffect effect(ctx.server.databases.changes().WantsEffects(), ValueType::kHash);
+  Event event;
   bool changed = false;
   EditValue<HashValue>(
       ctx, key, *found.entry,
       [&](HashValue& hash) {
-        for (const std::string_view field : *fields)
-          if (hash.Has(field)) changed = hash.ClearDeadline(field) || changed;
+        for (const std::string_view field : *fields) {
+          if (!hash.Has(field) || !hash.ClearDeadline(field)) continue;
+          effect.Add(field);
+          changed = true;
+        }
       },
-      [&] { return changed ? &kPersistField : nullptr; });
+      [&]() -> const Event* {
+        if (!changed) return nullptr;
+        event = effect.TellPersisted(kPersistField);
+        return &event;
+      });
 }
 
 // ---- HSETEX

@@ -237,6 +237,7 @@ void ReplConf(Context& ctx, Args& args) {
       const std::string_view what = args.Next();
       wish.takes_marks = wish.takes_marks || EqualsIgnoringCase(what, "EOF");
       wish.takes_history = wish.takes_history || EqualsIgnoringCase(what, "PSYNC2");
+      wish.is_mayfly = wish.is_mayfly || EqualsIgnoringCase(what, "MAYFLY");
     } else if (args.Accept("LISTENING-PORT", 1)) {
       if (!SetPort(ctx, args.Next(), wish)) return;
     } else if (args.Accept("IP-ADDRESS", 1)) {

@@ -1,11 +1,9 @@
 // SPOP and SRANDMEMBER: random members of sets, removed or kept.
-#include <deque>
-#include <memory>
-#include <new>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "cache/keyspace/databases.h"
+#include "cache/keyspace/dropped_names.h"
 #include "exec/arguments/random_pick.h"
 #include "exec/arguments/set_limits.h"
 #include "exec/dispatch/context.h"
@@ -16,50 +14,18 @@ namespace {
 
 constexpr Event kSPop{"spop"};
 
-// The members that were drawn, for replicas. Without memory for them replicas get the whole value.
-class DrawnNames {
- public:
-  explicit DrawnNames(const Context& ctx) noexcept : wanted_(ctx.server.databases.changes().WantsEffects()) {}
-
-  void Add(std::string_view name) noexcept {
-    if (!wanted_) return;
-    try {
-      if (kept_ == nullptr) kept_ = std::make_unique<Kept>();
-      kept_->views.push_back(kept_->names.emplace_back(name));
-    } catch (const std::bad_alloc&) {
-      wanted_ = false;
-    }
-  }
-  // The event, which tells of them. Valid while this object lives.
-  Event Tell() noexcept {
-    if (!wanted_ || kept_ == nullptr) return kSPop;
-    effect_.arguments = kept_->views;
-    return kSPop.With(effect_);
-  }
-
- private:
-  struct Kept {
-    std::deque<std::string> names;
-    std::vector<std::string_view> views;
-  };
-
-  bool wanted_;
-  std::unique_ptr<Kept> kept_;  // null: there is nothing yet, at no cost
-  Effect effect_{.command = "SREM"};
-};
-
 void PopOne(Context& ctx, const Key& key) {
   Typed<SetValue> found;
   if (!FindLive(ctx, key, found)) return;
   if (found.value == nullptr) return ctx.reply.Null();
-  DrawnNames drawn(ctx);
+  DroppedNames drawn(ctx.server.databases.changes().WantsEffects());
   Event event = kSPop;  // EditRich reads it after the edit
   ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, event, [&](SetValue& set) {
     set.Pop(ctx.server.random, [&](std::string_view member) {
       ctx.reply.Bulk(member);
-      drawn.Add(member);
+      drawn.Take(member);
     });
-    event = drawn.Tell();
+    event = drawn.Tell(kSPop, ValueType::kSet);
     return true;
   });
 }
@@ -67,12 +33,12 @@ void PopOne(Context& ctx, const Key& key) {
 void ShowMember(Context& ctx, const Member& member) { ctx.reply.Bulk(member.name()); }
 
 // Removes the members after all replies are written: if memory runs out before, nothing has changed.
-void PopMembers(Context& ctx, TimedMembers& members, uint64_t count, DrawnNames& drawn) {
+void PopMembers(Context& ctx, TimedMembers& members, uint64_t count, DroppedNames& drawn) {
   std::vector<Member*> taken;
   taken.reserve(count);
   const auto take = [&](Member* member) {
     ShowMember(ctx, *member);
-    drawn.Add(member->name());
+    drawn.Take(member->name());
     taken.push_back(member);
   };
   if (DrawsFew(count, members.live())) {
@@ -90,7 +56,7 @@ void PopMembers(Context& ctx, TimedMembers& members, uint64_t count, DrawnNames&
 // Answers with random members and removes them: from a large set one by one; otherwise the remaining members become a new
 // set. Like Redis, also replaces a large set if few members remain: the new set may be small again. Unlike Redis, never
 // replaces a set whose members have deadlines.
-void PopSome(Context& ctx, SetValue& set, uint64_t count, DrawnNames& drawn) {
+void PopSome(Context& ctx, SetValue& set, uint64_t count, DroppedNames& drawn) {
   constexpr uint64_t kFew = 5;
   const uint64_t size = set.Live();
   const uint64_t left = size - count;
@@ -106,7 +72,7 @@ void PopSome(Context& ctx, SetValue& set, uint64_t count, DrawnNames& drawn) {
   set.ForEach([&](std::string_view member) {
     if (pick.Next(ctx.server.random)) {
       ctx.reply.Bulk(member);
-      drawn.Add(member);
+      drawn.Take(member);
     } else {
       rest.Add(member, limits, home);
     }
@@ -124,12 +90,12 @@ void SPop(Context& ctx, Args& args) {
   if (!FindLive(ctx, key, found)) return;
   if (found.value == nullptr || *number == 0) return ctx.reply.Set(0);
   const auto count = static_cast<uint64_t>(*number);
-  DrawnNames drawn(ctx);
+  DroppedNames drawn(ctx.server.databases.changes().WantsEffects());
   Event event = kSPop;
   ctx.keyspace.EditRich<SetValue>(key, *found.entry, ctx.now, event, [&](SetValue& set) {
     if (count < set.Live()) {
       PopSome(ctx, set, count, drawn);
-      event = drawn.Tell();
+      event = drawn.Tell(kSPop, ValueType::kSet);
     } else {
       ctx.reply.Set(set.Live());
       set.ForEach([&](std::string_view member) { ctx.reply.Bulk(member); });

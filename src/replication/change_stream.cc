@@ -8,6 +8,7 @@
 #include "cache/entry/entry.h"
 #include "cache/keyspace/databases.h"
 #include "replication/backlog.h"
+#include "replication/facts.h"
 #include "resp/request_text.h"
 #include "server/hubs/hubs.h"
 #include "server/server.h"
@@ -125,6 +126,12 @@ void ChangeStream::NoteKey(const Change& change) {
 }
 
 void ChangeStream::AddPart(const Change& change, const Effect& effect) {
+  if (effect.of_deadlines) {
+    std::string message(1, kFactsCommand);
+    const std::string_view first[] = {effect.command, change.key};
+    resp::AppendRequest(message, first, effect.arguments);
+    return Add(change.database, {"PUBLISH", kFactsChannel, message});
+  }
   if (effect.subcommand.empty()) {
     const std::string_view first[] = {effect.command, change.key};
     return Add(change.database, first, effect.arguments);
@@ -223,19 +230,33 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
   const Entry* const entry = item.keyspace->LookAt(Key{name, item.hash}, now);
   if (entry == nullptr) return WriteWords({"DEL", name});
   if (item.left == TurnChanges::Left::kExpiry) {
-    if (!entry->expires()) return WriteWords({"PERSIST", name});
-    return WriteWords({"PEXPIREAT", name, UnixMsOf(*entry, now).view()});
+    if (entry->expires())
+      WriteWords({"PEXPIREAT", name, UnixMsOf(*entry, now).view()});
+    else
+      WriteWords({"PERSIST", name});
+    return WriteFacts(*item.keyspace, *entry, now);
   }
   if (entry->encoding() == Encoding::kRich) {
-    const std::string payload = DumpPayloadOf(*entry, now);
+    const std::string payload = PlainPayloadOf(*entry, now);
     if (payload.empty()) return WriteWords({"DEL", name});
     const NumberText deadline = entry->expires() ? UnixMsOf(*entry, now) : NumberText(0);
-    return WriteWords({"RESTORE", name, deadline.view(), payload, "REPLACE", "ABSTTL"});
+    WriteWords({"RESTORE", name, deadline.view(), payload, "REPLACE", "ABSTTL"});
+  } else {
+    WriteText(name, *entry, now);
   }
-  const bool is_number = entry->encoding() == Encoding::kInteger;
-  const NumberText number(is_number ? entry->integer() : 0);
-  const std::string_view text = is_number ? number.view() : entry->text();
-  if (entry->expires()) return WriteWords({"SET", name, text, "PXAT", UnixMsOf(*entry, now).view()});
+  WriteFacts(*item.keyspace, *entry, now);
+}
+
+void ChangeStream::WriteFacts(const Keyspace& keyspace, const Entry& entry, Now now) {
+  const std::string facts = FactsOf(keyspace, entry, now);
+  if (!facts.empty()) WriteWords({"PUBLISH", kFactsChannel, facts});
+}
+
+void ChangeStream::WriteText(std::string_view name, const Entry& entry, Now now) {
+  const bool is_number = entry.encoding() == Encoding::kInteger;
+  const NumberText number(is_number ? entry.integer() : 0);
+  const std::string_view text = is_number ? number.view() : entry.text();
+  if (entry.expires()) return WriteWords({"SET", name, text, "PXAT", UnixMsOf(entry, now).view()});
   WriteWords({"SET", name, text});
 }
 

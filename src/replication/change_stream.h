@@ -12,6 +12,7 @@
 //   a long text           likewise; otherwise SET
 //   an expiry alone       PEXPIREAT key ms, or PERSIST key
 //   a key that is gone    DEL key
+//   what Mayfly alone has  a message that other servers pass over (replication/facts.h)
 //
 // Several commands of a turn are a transaction, so that a replica shows no half of one.
 //
@@ -82,6 +83,8 @@ class ChangeStream final : private ChangeListener {
     Add(database, {words.begin(), words.size()});
   }
   void Write(const TurnChanges::Item& item, Now now);
+  void WriteText(std::string_view name, const Entry& entry, Now now);
+  void WriteFacts(const Keyspace& keyspace, const Entry& entry, Now now);
   void WriteWords(std::initializer_list<std::string_view> words);
   void Clear() noexcept;
 

@@ -43,7 +43,7 @@ std::string Handshake::Ask(Step step) {
       if (terms_.announced_address.empty()) return Ask(Step::kCapabilities);
       return Request({"REPLCONF", "ip-address", terms_.announced_address});
     case Step::kCapabilities:
-      return Request({"REPLCONF", "capa", "eof", "capa", "psync2"});
+      return Request({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "mayfly"});
     case Step::kSync:
       break;
   }

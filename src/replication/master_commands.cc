@@ -8,6 +8,7 @@
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/dispatch/executor.h"
+#include "replication/facts.h"
 #include "server/figures/link_figures.h"
 
 namespace mayfly {
@@ -132,6 +133,7 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
     wish_ = wish_ || (words.size() > 1 && Is(words[1], "GETACK"));
     return;
   }
+  if (Is(words[0], "PUBLISH") && words.size() == 3 && words[1] == kFactsChannel) return RunFacts(words, now);
   Executor& executor = *server_.executor;
   const TableRow* const row = executor.RowOf(words);
   if (row != nullptr && !IsOfMaster(*row)) return NoteFailure(words, "a master sends no such command");
@@ -142,6 +144,24 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
   if (row != nullptr && row->full_name == "select") homeless_ = outcome.errors != 0;
   if (outcome.errors != 0) NoteFailure(words, replies_.Text());
   replies_.Clear();
+}
+
+void MasterCommands::RunFacts(std::span<const std::string_view> words, Now now) {
+  const std::string_view message = words[2];
+  const char kind = message.empty() ? '\0' : message[0];
+  bool good = homeless_;  // there is no such database here
+  if (!good && kind == kFactsOfKey)
+    good = TakeFacts(server_.databases.At(session_.db), message.substr(1), now);
+  if (!good && kind == kFactsCommand) {
+    resp::Parser parser;
+    resp::ArgList args;
+    resp::Request request{};
+    const resp::Limits limits{.max_bulk = server_.options.settings().proto_max_bulk_len};
+    good = parser.Next(message.substr(1), limits, args, request) == resp::Status::kReady &&
+           request.arg_count > 1 && !Is(args.data()[request.first_arg], "PUBLISH");
+    if (good) Run({args.data() + request.first_arg, request.arg_count}, now);
+  }
+  if (!good) NoteFailure(words, "these are no facts of a key");
 }
 
 void MasterCommands::NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept {

@@ -60,6 +60,8 @@ class MasterCommands {
   void Take(std::span<const std::string_view> words, Range range, Now now);
   void RunTransaction(Now now);
   void Run(std::span<const std::string_view> words, Now now);
+  // A message with what Mayfly alone knows (replication/facts.h).
+  void RunFacts(std::span<const std::string_view> words, Now now);
   // Counts a command that cannot run. `reply`: the error, perhaps with more lines.
   void NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept;
 

@@ -123,6 +123,7 @@ Replicas::Replica& Replicas::Add(Session& session, const SyncWish& wish, State s
   std::string address = wish.address.empty() ? std::string(AddressOf(session.peer)) : wish.address;
   replicas_.push_back(std::make_unique<Replica>(Replica{.session = &session,
                                                         .state = state,
+                                                        .plain = !wish.is_mayfly,
                                                         .confirms = true,
                                                         .address = std::move(address),
                                                         .port = wish.listening_port,
@@ -230,7 +231,8 @@ void Replicas::BeginSnapshot(Replica& replica, Now now) {
   const std::string place = std::to_string(replica.place);
   const StreamTerms terms{
       .greeting = replica.confirms ? "+FULLRESYNC " + figures.history + " " + place + "\r\n" : "",
-      .ends_client = false};
+      .ends_client = false,
+      .plain = replica.plain};
   std::string_view problem;
   try {
     problem = Snapshots::Of(server_).SendSoon(*replica.session, terms, now);

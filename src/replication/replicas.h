@@ -104,6 +104,7 @@ class Replicas final : public LatePart,
   struct Replica {
     Session* session;
     State state;
+    bool plain;     // a server that may be older than Redis 7.4
     bool confirms;  // by itself, each second: it knows PSYNC
     std::string address;
     uint16_t port;

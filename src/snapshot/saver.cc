@@ -61,8 +61,9 @@ Saver::~Saver() {
 
 // ---- one save
 
-void Saver::Prepare(SaveParts parts, uint64_t log_bytes, Now now) {
+void Saver::Prepare(SaveParts parts, bool is_plain, uint64_t log_bytes, Now now) {
   assert(!running());
+  plain = is_plain;
   SaveFigures& figures = server_.stats.saves;
   compression =
       server_.options.settings().rdbcompression ? rdb::Compression::kQuickLzf : rdb::Compression::kNone;
@@ -89,7 +90,7 @@ void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) 
 
 FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
   const config::Settings& settings = server_.options.settings();
-  Prepare({}, log_bytes, now);
+  Prepare({}, /*is_plain=*/false, log_bytes, now);
   auto writer = std::make_unique<FileWriter>(
       disk_,
       FileWriter::Target{.folder = settings.dir.path,
@@ -103,7 +104,7 @@ FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
 }
 
 void Saver::BeginStream(Session& client, const StreamTerms& terms, Now now) {
-  Prepare(terms.parts, kLogBytes, now);
+  Prepare(terms.parts, terms.plain, kLogBytes, now);
   auto stream =
       std::make_unique<ClientStream>(server_, client, terms, server_.options.settings().rdbchecksum, now);
   const ClientStream* const started = stream.get();
@@ -325,7 +326,8 @@ void Saver::WriteHead(SaveParts parts, uint64_t log_bytes, Now now) {
     out.String(name);
     out.String(value);
   };
-  out.FileHead(parts.keys ? VersionFor(server_.databases) : rdb::version::kRedis70);
+  const bool any_deadline = parts.keys && !plain;
+  out.FileHead(any_deadline ? VersionFor(server_.databases) : rdb::version::kRedis70);
   field("redis-ver", kRedisVersion);
   field("redis-bits", "64");
   field("ctime", std::to_string(now.wall_ms / kMsPerSecond));
@@ -395,7 +397,8 @@ void Saver::WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string
 }
 
 void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
-  const rdb::ValueForm form = rdb::FormOf(entry, began);
+  rdb::ValueForm form = rdb::FormOf(entry, began);
+  if (plain) form = rdb::PlainForm(form);
   if (form.members == 0) return;
   SelectDatabase(index, bytes);
   WriteFacts(keyspace, entry, bytes);

@@ -65,6 +65,7 @@ struct StreamTerms {
   std::string greeting;  // comes first
   SaveParts parts = {};
   bool ends_client = true;  // the connection ends with the snapshot
+  bool plain = false;       // without what servers know only since Redis 7.4
 };
 
 // What a save did.
@@ -127,8 +128,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void OnAwaited(HalfSaved& value) noexcept override;
 
   FileWriter& BeginFile(uint64_t log_bytes, Now now);
-  // Prepares a save of these parts, but for its target.
-  void Prepare(SaveParts parts, uint64_t log_bytes, Now now);
+  // Prepares a save of these parts, but for its target. `is_plain`: see StreamTerms.
+  void Prepare(SaveParts parts, bool is_plain, uint64_t log_bytes, Now now);
   // Begins the walk. Throws std::bad_alloc, and leaves the target alone then.
   void Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now);
   void WriteHead(SaveParts parts, uint64_t log_bytes, Now now);

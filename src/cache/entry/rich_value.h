@@ -20,6 +20,7 @@ namespace mayfly {
 // The types as TYPE reports them.
 enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStream };
 
+class NameEar;
 class ValueWatch;
 
 class MemberVisitor {
@@ -57,8 +58,9 @@ class RichValue {
   virtual Expiry NextDeadline() const noexcept { return Expiry::Never(); }
   // Returns true if every member is due at `now`, before DropDue. O(log n), and O(n) for a small value.
   virtual bool AllDue(Now /*now*/) const noexcept { return false; }
-  // Drops at most `budget` members that are due at `now`, nearest deadline first. Returns the number of dropped members.
-  virtual size_t DropDue(Now /*now*/, size_t /*budget*/) noexcept { return 0; }
+  // Drops at most `budget` members that are due at `now`, nearest deadline first. Returns the number of dropped members. Tells
+  // `ear` their names, unless it is null.
+  virtual size_t DropDue(Now /*now*/, size_t /*budget*/, NameEar* /*ear*/) noexcept { return 0; }
 
   RichValue(const RichValue&) = delete;
   RichValue& operator=(const RichValue&) = delete;

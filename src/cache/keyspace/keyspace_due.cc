@@ -9,6 +9,7 @@
 
 #include "base/prefetch.h"
 #include "cache/entry/rich_value.h"
+#include "cache/keyspace/dropped_names.h"
 #include "cache/keyspace/keyspace.h"
 #include "cache/time/expiry_stats.h"
 
@@ -105,12 +106,13 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   if (!first.Reached(now)) return &entry;
   TellBefore(entry);
   const uint64_t before = value.Bytes();
-  const size_t dropped = value.DropDue(now, *budget);
+  DroppedNames names(parts_.changes.WantsEffects());
+  const size_t dropped = value.DropDue(now, *budget, names.ear());
   assert(dropped != 0);
   *budget -= std::min(*budget, dropped);
   lifetimes_.CountExpiredMembers(dropped, first, now);
   CountEdit(entry, before, value.Bytes());
-  return FinishEdit(key, entry, value.Size() == 0, now, MembersExpired(value));
+  return FinishEdit(key, entry, value.Size() == 0, now, names.Tell(MembersExpired(value), value.type));
 }
 
 // Keys and stale values go first in turn; otherwise a backlog of keys or of stale values would use up every budget.

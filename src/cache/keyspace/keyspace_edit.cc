@@ -118,7 +118,9 @@ Entry* Keyspace::AddTags(const Key& key, Entry& existing, std::span<const std::s
   TellBefore(existing);
   Entry::Shape shape = existing.shape();
   shape.extra.tags = tags.size();
-  return Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now, &tags);
+  Entry* const entry = Relocate(key, existing, shape, existing.deadline(), OwnTimeOf(existing), now, &tags);
+  Tell(ChangeReason::kExpiryChanged, events::kUnreported, entry->key(), entry);
+  return entry;
 }
 
 }  // namespace mayfly

@@ -56,7 +56,7 @@ class HashValue final : public RichValue {
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
   // In a small hash, drops all due fields, even beyond `budget`.
-  size_t DropDue(Now now, size_t budget) noexcept override;
+  size_t DropDue(Now now, size_t budget, NameEar* ear) noexcept override;
 
   // Number of fields that are not due.
   size_t Live() const noexcept { return large() ? large_->live() : Size(); }

@@ -60,7 +60,7 @@ class SetValue final : public RichValue {
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
-  size_t DropDue(Now now, size_t budget) noexcept override;
+  size_t DropDue(Now now, size_t budget, NameEar* ear) noexcept override;
 
   Form form() const noexcept { return form_; }
   bool is_large() const noexcept { return form_ == Form::kLarge; }

@@ -108,7 +108,7 @@ class LargeSortedSet {
     return size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == size();
   }
   // Removes members with a deadline up to `ms`, hidden or not, but at most `budget`. Returns how many.
-  size_t DropUntil(uint64_t ms, size_t budget) noexcept;
+  size_t DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcept;
   // The number of members with a deadline up to `ms` that are not hidden. It may be too high after the clock was set back.
   // O(log(N)).
   size_t DueInOrder(uint64_t ms) const noexcept {

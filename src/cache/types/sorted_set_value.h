@@ -102,7 +102,7 @@ class SortedSetValue final : public RichValue {
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
-  size_t DropDue(Now now, size_t budget) noexcept override;
+  size_t DropDue(Now now, size_t budget, NameEar* ear) noexcept override;
 
   // How many members are due and not hidden yet. It may be too high after the clock was set back.
   size_t DueInOrder(Now now) const noexcept;

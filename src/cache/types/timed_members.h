@@ -22,6 +22,7 @@
 namespace mayfly {
 
 struct MemberTable;
+class NameEar;
 class RichValue;
 
 class TimedMembers {
@@ -77,7 +78,7 @@ class TimedMembers {
   }
   // Makes members with a deadline up to `ms` gone from now on. Frees at most `budget` of them. Returns the number of freed
   // members.
-  size_t DropUntil(uint64_t ms, size_t budget) noexcept;
+  size_t DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcept;
 
   // Calls fn(Member&) for each member. REQUIRES: fn does not add, change or remove a member.
   template <typename Fn>

@@ -14,8 +14,10 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/keyspace/databases.h"
 #include "exec/arguments/expire_condition.h"
 #include "exec/values/field_time.h"
+#include "exec/values/member_effect.h"
 
 namespace mayfly {
 
@@ -54,7 +56,8 @@ void ExpireMembers(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
     return ReplyResults(ctx, results);
   const bool past = time.Past(ctx.now);
   if (!past) found.entry = RoomForDeadlines(ctx, key, *found.entry);
-  const Event event = past ? Kind::kRemoveEvent : Kind::kExpireEvent;
+  MemberEffect effect(ctx.server.databases.changes().WantsEffects(), Value::kType);
+  Event event;
   bool changed = false;
   const auto edit = [&](Value& value) {
     for (size_t i = 0; i < members->size(); ++i) {
@@ -67,10 +70,16 @@ void ExpireMembers(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
       if (!condition.Allow(current_unix_ms, time.unix_ms)) continue;
       past ? static_cast<void>(value.Remove(member)) : Kind::SetDeadline(ctx, value, member, time.expiry);
       results[i] = past ? member_results::kRemoved : member_results::kDone;
+      effect.Add(member);
       changed = true;
     }
   };
-  EditValue<Value>(ctx, key, *found.entry, edit, [&] { return changed ? &event : nullptr; });
+  EditValue<Value>(ctx, key, *found.entry, edit, [&]() -> const Event* {
+    if (!changed) return nullptr;
+    event = past ? effect.TellRemoved(Kind::kRemoveEvent)
+                 : effect.TellDeadline(Kind::kExpireEvent, time.expiry, ctx.now);
+    return &event;
+  });
   ReplyResults(ctx, results);
 }
 
@@ -86,6 +95,8 @@ void PersistMembers(Context& ctx, Args& args) {
   if (!members) return;
   std::vector<int8_t> results(members->size(), member_results::kNoMember);
   if (found.entry == nullptr) return ReplyResults(ctx, results);
+  MemberEffect effect(ctx.server.databases.changes().WantsEffects(), Value::kType);
+  Event event;
   bool changed = false;
   const auto edit = [&](Value& value) {
     for (size_t i = 0; i < members->size(); ++i) {
@@ -93,9 +104,14 @@ void PersistMembers(Context& ctx, Args& args) {
       const bool cleared = value.ClearDeadline((*members)[i]);
       results[i] = cleared ? member_results::kDone : member_results::kNoDeadline;
       changed = changed || cleared;
+      if (cleared) effect.Add((*members)[i]);
     }
   };
-  EditValue<Value>(ctx, key, *found.entry, edit, [&] { return changed ? &Kind::kPersistEvent : nullptr; });
+  EditValue<Value>(ctx, key, *found.entry, edit, [&]() -> const Event* {
+    if (!changed) return nullptr;
+    event = effect.TellPersisted(Kind::kPersistEvent);
+    return &event;
+  });
   ReplyResults(ctx, results);
 }
 

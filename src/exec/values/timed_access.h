@@ -44,7 +44,7 @@ inline bool HasManyDue(const Entry& entry, Now now) noexcept {
   // The wall clock may have been set back since: members that were due and hidden, but not dropped, are there again.
   // A budget of 0 only tells the value what time it is.
   const Expiry own = entry->own();
-  if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0);
+  if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0, nullptr);
   if (entry->rich()->type == ValueType::kSortedSet) return DropDueRanked(ctx, key, *entry);
   return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, kDropAtOnce);
 }

@@ -4,8 +4,10 @@
 #include <span>
 #include <string_view>
 
+#include "cache/keyspace/databases.h"
 #include "cache/types/set_value.h"
 #include "exec/values/edit_or_create.h"
+#include "exec/values/member_effect.h"
 #include "exec/values/timed_access.h"
 
 namespace mayfly {
@@ -19,6 +21,8 @@ inline size_t AddMembersUntil(Context& ctx, const Key& key, Typed<SetValue> foun
                               std::span<const std::string_view> members, Expiry deadline, bool keep_deadlines,
                               const Event& event) {
   if (found.entry != nullptr) found.entry = ctx.keyspace.RoomForOwnTime(key, *found.entry, ctx.now);
+  MemberEffect effect(ctx.server.databases.changes().WantsEffects(), ValueType::kSet);
+  Event told;
   size_t added = 0;
   bool changed = false;
   EditOrCreate<SetValue>(
@@ -28,11 +32,14 @@ inline size_t AddMembersUntil(Context& ctx, const Key& key, Typed<SetValue> foun
           const bool is_new = set.AddUntil(member, deadline, keep_deadlines, ctx.keyspace.home(), ctx.now);
           added += is_new ? 1 : 0;
           changed = changed || is_new || !keep_deadlines;
+          if (!keep_deadlines) effect.Add(member);
         }
       },
-      [&] { return !changed     ? nullptr
-                   : added != 0 ? &event
-                                : &kSetMemberExpires; });
+      [&]() -> const Event* {
+        if (!changed) return nullptr;
+        told = effect.TellDeadline(added != 0 ? event : kSetMemberExpires, deadline, ctx.now, members);
+        return &told;
+      });
   return added;
 }
 

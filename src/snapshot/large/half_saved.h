@@ -49,6 +49,7 @@ class SaveHome {
   Databases& databases;
   Now began;
   rdb::Compression compression = rdb::Compression::kNone;
+  bool plain = false;         // fields have no deadlines in the file
   size_t buffered_bytes = 0;  // of all buffers
   uint64_t kept_bytes = 0;    // of kept values
 };

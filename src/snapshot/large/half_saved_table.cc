@@ -30,7 +30,7 @@ HalfSavedTable::HalfSavedTable(SaveHome& home, unsigned database, std::string_vi
       table_(table),
       two_passes_(type != ValueType::kHash && table.nearest_ms != 0),
       deadlines_(&home.buffered_bytes) {
-  const bool timed_hash = type == ValueType::kHash && table.nearest_ms != 0;
+  const bool timed_hash = has_deadlines();
   rdb::Out out(head_, home.compression);
   out.Byte(TypeOf(type, timed_hash));
   out.String(key);
@@ -107,7 +107,7 @@ void HalfSavedTable::WriteMember(const Member& member, std::string& bytes) const
   if (!IsLive(member, ms)) return;
   rdb::Out out(bytes, home_.compression);
   // See type::kHashTtl.
-  if (type_ == ValueType::kHash && table_.nearest_ms != 0)
+  if (has_deadlines())
     out.Length(ms != 0 ? static_cast<uint64_t>(UnixMs(ms) - UnixMs(table_.nearest_ms)) + 1 : 0);
   out.String(member.name());
   if (type_ == ValueType::kHash) out.String(member.value());

@@ -43,6 +43,10 @@ class HalfSavedTable final : public HalfSaved, private MemberWatch {
   // The deadline of the member, if it is to be written; 0 for none. Returns false for a member that was due.
   bool IsLive(const Member& member, uint64_t& deadline_ms) const noexcept;
   int64_t UnixMs(uint64_t deadline_ms) const noexcept;
+  // The file has deadlines of a hash's fields, beside each.
+  bool has_deadlines() const noexcept {
+    return type_ == ValueType::kHash && table_.nearest_ms != 0 && !home_.plain;
+  }
   void WriteMember(const Member& member, std::string& bytes) const;
   // Ends the walk.
   void Detach() noexcept;

@@ -1,5 +1,6 @@
 #include "snapshot/values/member_terms.h"
 
+#include "cache/types/hash_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
 #include "snapshot/format/rdb_in.h"
@@ -19,6 +20,14 @@ void Give(SetValue& set, std::string_view member, Expiry deadline, MemberHome ho
     set.Remove(member);
   else
     set.AddUntil(member, deadline, /*keep_deadline=*/false, home, now);
+}
+
+void Give(HashValue& hash, std::string_view field, Expiry deadline, MemberHome /*home*/, Now now) {
+  if (!hash.Has(field)) return;
+  if (deadline.kind == Expiry::Kind::kNever)
+    hash.Remove(field);
+  else
+    hash.SetDeadline(field, deadline, now);
 }
 
 void Give(SortedSetValue& set, std::string_view member, Expiry deadline, MemberHome home, Now now) {
@@ -48,16 +57,20 @@ void MemberTermsOut::End() {
   record_.clear();
 }
 
-void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes) {
+void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes, bool of_hashes) {
   if (entry.encoding() != Encoding::kRich) return;
   const RichValue& value = *entry.rich();
-  if (value.type == ValueType::kHash || value.NextDeadline().kind == Expiry::Kind::kNever) return;
+  if ((value.type == ValueType::kHash && !of_hashes) || value.NextDeadline().kind == Expiry::Kind::kNever)
+    return;
   MemberTermsOut terms(bytes);
   const auto write = [&](std::string_view member, Expiry deadline) {
     if (deadline.kind == Expiry::Kind::kNever) return;
     terms.Write(member, static_cast<int64_t>(deadline.On(Expiry::Kind::kWall, now)));
   };
-  if (value.type == ValueType::kSet)
+  if (value.type == ValueType::kHash)
+    static_cast<const HashValue&>(value).ForEachLiveAt(
+        now, [&](std::string_view field, std::string_view, Expiry deadline) { write(field, deadline); });
+  else if (value.type == ValueType::kSet)
     static_cast<const SetValue&>(value).ForEachLiveAt(now, write);
   else if (value.type == ValueType::kSortedSet)
     static_cast<const SortedSetValue&>(value).ForEachLiveAt(
@@ -74,7 +87,9 @@ bool MemberTermsIn::GiveSome(RichValue& value, bool wall, MemberHome home, Now n
     Expiry deadline = Expiry::Never();
     if (unix_ms > now.wall_ms)
       deadline = wall ? Expiry::At(unix_ms) : Expiry::In(static_cast<uint64_t>(unix_ms - now.wall_ms), now);
-    if (value.type == ValueType::kSet)
+    if (value.type == ValueType::kHash)
+      Give(static_cast<HashValue&>(value), member, deadline, home, now);
+    else if (value.type == ValueType::kSet)
       Give(static_cast<SetValue&>(value), member, deadline, home, now);
     else
       Give(static_cast<SortedSetValue&>(value), member, deadline, home, now);

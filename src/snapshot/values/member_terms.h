@@ -38,10 +38,11 @@ class MemberTermsOut {
   std::string record_;
 };
 
-// Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. Throws std::bad_alloc.
-void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes);
+// Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. `of_hashes`: a hash may need some.
+// Throws std::bad_alloc.
+void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes, bool of_hashes = false);
 
-// Gives the deadlines of a field to the members of a set or a sorted set, in slices.
+// Gives the deadlines of a field to members, in slices.
 class MemberTermsIn {
  public:
   // Takes a field. REQUIRES: done().
@@ -49,7 +50,7 @@ class MemberTermsIn {
   bool done() const noexcept { return at_ == record_.size(); }
   // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
   // TTLs. Members whose deadlines are over go; names that the value does not have are passed over. Returns false if these are no
-  // deadlines. Throws std::bad_alloc. REQUIRES: the value is a set or a sorted set.
+  // deadlines. Throws std::bad_alloc. REQUIRES: the value is a hash, a set or a sorted set.
   bool GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget);
 
  private:

@@ -28,6 +28,7 @@
 #include "base/time/clock.h"
 #include "cache/entry/entry.h"
 #include "snapshot/format/rdb_out.h"
+#include "snapshot/format/types.h"
 
 namespace mayfly::rdb {
 
@@ -42,8 +43,16 @@ struct ValueForm {
 // O(1), but O(n) for a hash with deadlines of fields, and for a sorted set with deadlines of members.
 ValueForm FormOf(const Entry& entry, Now now) noexcept;
 
+// A form that servers know before Redis 7.4: without the deadlines of fields.
+inline ValueForm PlainForm(ValueForm form) noexcept {
+  if (form.type != type::kHashTtl) return form;
+  form.type = type::kHash;
+  form.version = version::kRedis70;
+  return form;
+}
+
 // Appends the value to `bytes`, without its type. Throws std::bad_alloc; then `bytes` may end with a part of the value.
-// REQUIRES: `form` is FormOf(entry, now), and form.members is not 0.
+// REQUIRES: `form` is FormOf(entry, now), perhaps plain, and form.members is not 0.
 void WriteValue(const Entry& entry, const ValueForm& form, Now now, Compression compression,
                 std::string& bytes);
 

@@ -173,7 +173,7 @@ TEST_CASE_METHOD(Values, "members of a sorted set that are due are not written, 
   CHECK(FormOf(entry, now()).members == 2);
   CHECK(Read(Written(entry)) == Done({"b=2", "c=3"}, "listpack"));
   clock.AdvanceTime(10);
-  value.DropDue(now(), SortedSetValue::kAtOnce);
+  value.DropDue(now(), SortedSetValue::kAtOnce, nullptr);
   CHECK(FormOf(entry, now()).members == 1);
   CHECK(Read(Written(entry)) == Done({"c=3"}, "listpack"));
 }

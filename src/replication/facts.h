@@ -1,0 +1,31 @@
+// What a key has in Mayfly alone, for replicas: a message to a channel to which nobody subscribes. So servers of Redis and Valkey
+// pass over it, and one stream serves all.
+//
+//   PUBLISH __mayfly__ "k" key, AUX fields     terms of the key, deadlines of its members: as in a snapshot (snapshot/key_terms.h,
+//                                              snapshot/values/member_terms.h)
+//   PUBLISH __mayfly__ "c" request             a command that older servers do not know, on deadlines of members
+//
+// A message concerns the database that is selected, and comes after the key's value or expiry.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/time/clock.h"
+#include "cache/entry/entry.h"
+
+namespace mayfly {
+
+class Keyspace;
+
+inline constexpr std::string_view kFactsChannel = "__mayfly__";
+inline constexpr char kFactsOfKey = 'k';
+inline constexpr char kFactsCommand = 'c';
+
+// The message with the facts of an entry of the keyspace; empty: it has none. Throws std::bad_alloc.
+std::string FactsOf(const Keyspace& keyspace, const Entry& entry, Now now);
+// Gives the key the facts of a message, but for its first byte. False: these are no facts. No effect if there is no such key.
+// Throws std::bad_alloc.
+bool TakeFacts(Keyspace& keyspace, std::string_view facts, Now now);
+
+}  // namespace mayfly
