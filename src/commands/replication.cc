@@ -294,7 +294,7 @@ void Sync(Context& ctx, Args& args) {
   if (ctx.session.Has(Mode::kReplica)) return;
   const SyncWish& wish = Snapshots::Of(ctx.server).wishes().Of(ctx.session);
   if (wish.rdb_only) return SendSnapshot(ctx, args, wish, kPartial);
-  if (ctx.server.link.follows())
+  if (ctx.server.link.follows() && !ctx.server.link.up())
     return ctx.Fail("NOMASTERLINK Can't SYNC while not connected with my master");
   if (kPartial && Continue(ctx, wish, args[1], args[2])) return;
   if (!wish.takes_marks)

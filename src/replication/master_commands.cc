@@ -9,6 +9,7 @@
 #include "config/words.h"
 #include "exec/dispatch/executor.h"
 #include "replication/facts.h"
+#include "replication/replicas.h"
 #include "server/figures/link_figures.h"
 
 namespace mayfly {
@@ -56,10 +57,10 @@ MasterCommands::MasterCommands(Server& server)
 
 MasterCommands::~MasterCommands() = default;
 
-void MasterCommands::Begin(int64_t offset) noexcept {
+void MasterCommands::Begin(int64_t offset, unsigned database) noexcept {
   Cut();
-  session_.db = 0;
-  homeless_ = false;
+  homeless_ = database >= server_.databases.count();
+  session_.db = homeless_ ? 0 : database;
   offset_ = offset;
 }
 
@@ -108,7 +109,12 @@ void MasterCommands::Take(std::span<const std::string_view> words, Range range, 
     return;
   }
   if (!words.empty()) Run(words, now);
-  offset_ += static_cast<int64_t>(range.size);
+  Pass(std::string_view(input_).substr(range.begin, range.size));
+}
+
+void MasterCommands::Pass(std::string_view bytes) noexcept {
+  offset_ += static_cast<int64_t>(bytes.size());
+  if (Replicas* const replicas = Replicas::IfMade(server_)) replicas->Relay(bytes, session_.db);
 }
 
 void MasterCommands::RunTransaction(Now now) {
@@ -122,7 +128,7 @@ void MasterCommands::RunTransaction(Now now) {
     Run({args.data() + request.first_arg, request.arg_count}, now);
   }
   in_transaction_ = false;
-  offset_ += static_cast<int64_t>(parsed_);
+  Pass(std::string_view(input_).substr(0, parsed_));
   input_.erase(0, parsed_);
   parsed_ = 0;
 }

@@ -40,10 +40,16 @@ class MasterCommands {
   MasterCommands(const MasterCommands&) = delete;
   MasterCommands& operator=(const MasterCommands&) = delete;
 
-  // The stream begins at `offset`, in database 0.
-  void Begin(int64_t offset) noexcept;
-  // The stream was cut. It goes on at offset(), in the same database.
+  // The stream begins at `offset`, with this database selected.
+  void Begin(int64_t offset, unsigned database) noexcept;
+  // The stream was cut. It goes on at `offset`, in the same database, unless it says which.
+  void GoOn(int64_t offset) noexcept {
+    Cut();
+    offset_ = offset;
+  }
+  // Forgets the beginning of a request.
   void Cut() noexcept;
+  unsigned database() const noexcept { return session_.db; }
   // Runs what the bytes complete. False: these are no requests, and the stream is of no more use. Throws std::bad_alloc; then,
   // too.
   bool Feed(std::string_view bytes, Now now);
@@ -59,6 +65,8 @@ class MasterCommands {
   };
   void Take(std::span<const std::string_view> words, Range range, Now now);
   void RunTransaction(Now now);
+  // These bytes of the stream have taken effect. This server's own replicas get them.
+  void Pass(std::string_view bytes) noexcept;
   void Run(std::span<const std::string_view> words, Now now);
   // A message with what Mayfly alone knows (replication/facts.h).
   void RunFacts(std::span<const std::string_view> words, Now now);

@@ -63,10 +63,12 @@ void MasterLink::Follow(const config::MasterAddress& master, Now now) {
   std::string host = master.host;
   if (figures_.state == State::kLoading) Snapshots::Of(server_).StopLoad();
   Drop();
-  if (Replicas* const replicas = Replicas::IfMade(server_)) replicas->EndStream(now);
+  Replicas& replicas = Replicas::Of(server_);
+  replicas.StandStill(now);
+  figures_.history = replicas.history();
+  figures_.offset = replicas.place();
   figures_.host = std::move(host);
   figures_.port = master.port;
-  figures_.history.clear();
   figures_.down_since_mono_ms = now.mono_ms;
   retry_mono_ms_ = now.mono_ms;
   Become(State::kConnect, now);
@@ -84,6 +86,7 @@ void MasterLink::FollowNone(Now now) {
   transfer_ = std::move(file);
   figures_.history.clear();
   Become(State::kNone, now);
+  Replicas::Of(server_).TakeOver(now);
   HoldExpired();
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following no master any more");
@@ -247,8 +250,9 @@ void MasterLink::EndHandshake(Now now) {
       break;
   }
   figures_.history = handshake_->history();
+  Replicas::Of(server_).GoOnRelaying(figures_.history, now);
   ++figures_.partial_syncs;
-  commands_.Cut();
+  commands_.GoOn(figures_.offset);
   told_mono_ms_ = 0;
   if (server_.log != nullptr) server_.log->Notice("the master goes on at byte ", figures_.offset);
   Become(State::kConnected, now);
@@ -278,6 +282,7 @@ void MasterLink::Load(Now now) {
       transfer_->path(), [this](const LoadResult& result) { OnLoaded(result); }, now);
   if (!problem.empty()) return Lose("its snapshot cannot be loaded: " + problem, now);
   figures_.history.clear();  // until all is loaded, there is no stream that these keys are of
+  Replicas::Of(server_).Forget(now);
   Become(State::kLoading, now);
   if (server_.log != nullptr)
     server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which take the place of all keys");
@@ -292,7 +297,8 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   figures_.offset = handshake_->offset();
   ++figures_.full_syncs;
   figures_.failures = 0;
-  commands_.Begin(figures_.offset);
+  commands_.Begin(figures_.offset, result.stream_database);
+  Replicas::Of(server_).BeginRelay(figures_.history, figures_.offset, result.stream_database, now);
   told_mono_ms_ = now.mono_ms;
   figures_.heard_mono_ms = now.mono_ms;
   Become(State::kConnected, now);
@@ -342,7 +348,10 @@ void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
 
 void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {
   LogLoss(why, now);
-  if (!keeps_history) figures_.history.clear();
+  if (!keeps_history) {
+    figures_.history.clear();
+    Replicas::Of(server_).Forget(now);
+  }
   Drop();
   commands_.Cut();
   retry_mono_ms_ = now.mono_ms + kRetryMs;

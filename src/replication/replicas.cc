@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <new>
+#include <optional>
 #include <random>
 #include <utility>
 
@@ -20,13 +21,6 @@
 
 namespace mayfly {
 namespace {
-
-std::string DrawHistory(std::mt19937_64& random, size_t digits) {
-  std::uniform_int_distribution<size_t> digit(0, 15);
-  std::string history;
-  while (history.size() < digits) history += "0123456789abcdef"[digit(random)];
-  return history;
-}
 
 // Without the port.
 std::string_view AddressOf(std::string_view peer) noexcept {
@@ -72,28 +66,120 @@ const Replicas::Replica* Replicas::Find(const Session& session) const noexcept {
 
 // ---- the stream
 
-void Replicas::StartStream() {
-  if (stream_.running()) return;
-  ReplicaFigures& figures = server_.followers;
-  figures.history =
-      figures.history.empty() ? server_.run_id : DrawHistory(server_.random, server_.run_id.size());
-  figures.offset = 0;
-  backlog_.Begin(0);
-  stream_.Start();
+std::string Replicas::DrawHistory() {
+  if (!std::exchange(named_, true)) return server_.run_id;
+  std::uniform_int_distribution<size_t> digit(0, 15);
+  std::string history;
+  while (history.size() < server_.run_id.size()) history += "0123456789abcdef"[digit(server_.random)];
+  return history;
 }
 
-void Replicas::EndStream(Now now) noexcept {
-  for (const auto& replica : replicas_) Drop(*replica, "the stream has ended");
+void Replicas::StartStream() {
+  if (source_ != Source::kNone) return;
+  server_.followers.history = DrawHistory();
+  server_.followers.old_history.clear();
+  backlog_.Begin(backlog_.end());  // no number comes twice: Sentinel compares them
+  stream_.Start();
+  source_ = Source::kChanges;
+}
+
+void Replicas::DropAll(std::string_view why) noexcept {
+  for (const auto& replica : replicas_) Drop(*replica, why);
+}
+
+void Replicas::EndStream(std::string_view why, Now now) noexcept {
+  DropAll(why);
   stream_.Stop();
+  source_ = Source::kNone;
   backlog_.Begin(backlog_.end());
+  server_.followers.history.clear();
+  server_.followers.old_history.clear();
   Publish(now);
 }
 
 void Replicas::Break(Now now) noexcept {
   if (server_.log != nullptr)
     server_.log->Warning("out of memory for the stream of commands: the replicas are dropped");
-  EndStream(now);
+  EndStream("the stream has ended", now);
 }
+
+void Replicas::Rename(std::string history) {
+  ReplicaFigures& figures = server_.followers;
+  figures.old_history = std::exchange(figures.history, std::move(history));
+  figures.old_offset = backlog_.end();
+}
+
+bool Replicas::IsKnown(std::string_view history, int64_t place) const noexcept {
+  const ReplicaFigures& figures = server_.followers;
+  if (source_ == Source::kNone || !backlog_.Has(place)) return false;
+  return history == figures.history || (history == figures.old_history && place <= figures.old_offset);
+}
+
+// ---- the master's stream
+
+void Replicas::StandStill(Now now) noexcept {
+  if (source_ == Source::kChanges) {
+    try {
+      stream_.Flush(now);
+    } catch (const std::bad_alloc&) {
+      return Break(now);
+    }
+  }
+  DropAll("this server follows another one");
+  stream_.Stop();
+  source_ = Source::kNone;
+  Publish(now);
+}
+
+void Replicas::BeginRelay(std::string_view history, int64_t place, unsigned database, Now now) {
+  relayed_database_ = database;
+  DropAll("the stream is another one");
+  backlog_.Begin(place);
+  server_.followers.history = history;
+  server_.followers.old_history.clear();
+  source_ = Source::kRelay;
+  Publish(now);
+}
+
+// Replicas come back at once, and learn the name.
+void Replicas::GoOnRelaying(std::string_view history, Now now) {
+  if (history != server_.followers.history) {
+    DropAll("the stream has another name");
+    Rename(std::string(history));
+  }
+  source_ = Source::kRelay;
+  Publish(now);
+}
+
+void Replicas::Relay(std::string_view bytes, unsigned database) noexcept {
+  if (source_ != Source::kRelay) return;
+  relayed_database_ = database;
+  server_.hubs.turn_ends.Ask();
+  try {
+    backlog_.Append(bytes);
+  } catch (const std::bad_alloc&) {
+    DropAll("out of memory for the stream");
+    backlog_.Begin(backlog_.end() + static_cast<int64_t>(bytes.size()));
+  }
+}
+
+void Replicas::Forget(Now now) noexcept { EndStream("the stream has ended", now); }
+
+void Replicas::TakeOver(Now now) {
+  const bool known = !server_.followers.history.empty();
+  DropAll("the stream has another name");
+  source_ = Source::kNone;
+  if (!known) return Publish(now);
+  Rename(DrawHistory());
+  stream_.Start();
+  stream_.SelectAnew();
+  source_ = Source::kChanges;
+  lonely_since_mono_ms_ = now.mono_ms;
+  tick_mono_ms_ = now.mono_ms + kTickMs;
+  Publish(now);
+}
+
+// ---- confirmations
 
 int64_t Replicas::PlaceOfNow(Now now) {
   if (!stream_.running()) return 0;
@@ -140,9 +226,8 @@ Replicas::Replica& Replicas::Add(Session& session, const SyncWish& wish, State s
 bool Replicas::Continue(Session& session, const SyncWish& wish, std::string_view history, int64_t place,
                         Now now) {
   ReplicaFigures& figures = server_.followers;
-  const bool known = stream_.running() && history == figures.history && PlaceOfNow(now) >= place &&
-                     stream_.running() && backlog_.Has(place);
-  if (!known) {
+  static_cast<void>(PlaceOfNow(now));
+  if (!IsKnown(history, place)) {
     ++figures.refused_syncs;
     return false;
   }
@@ -225,14 +310,17 @@ void Replicas::GoOnSending(Now now) {
 
 void Replicas::BeginSnapshot(Replica& replica, Now now) {
   ReplicaFigures& figures = server_.followers;
-  stream_.Flush(now);
-  stream_.SelectAnew();
+  if (source_ == Source::kChanges) {
+    stream_.Flush(now);
+    stream_.SelectAnew();
+  }
   replica.place = replica.confirmed = backlog_.end();
   const std::string place = std::to_string(replica.place);
   const StreamTerms terms{
       .greeting = replica.confirms ? "+FULLRESYNC " + figures.history + " " + place + "\r\n" : "",
       .ends_client = false,
-      .plain = replica.plain};
+      .plain = replica.plain,
+      .database = source_ == Source::kRelay ? std::optional(relayed_database_) : std::nullopt};
   std::string_view problem;
   try {
     problem = Snapshots::Of(server_).SendSoon(*replica.session, terms, now);
@@ -293,10 +381,13 @@ void Replicas::Pump(Now now) {
 }
 
 void Replicas::OnTurnEnd(Now now) noexcept {
-  if (!stream_.running() || server_.Busy()) return;
+  if (source_ == Source::kNone || server_.Busy()) return;
   try {
-    stream_.Flush(now);
-    if (std::exchange(asks_, false)) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
+    const bool asks = std::exchange(asks_, false);
+    if (source_ == Source::kChanges) {
+      stream_.Flush(now);
+      if (asks) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
+    }
     if (!replicas_.empty()) GoOnSending(now);
     Pump(now);
   } catch (const std::bad_alloc&) {
@@ -308,12 +399,12 @@ void Replicas::OnTurnEnd(Now now) noexcept {
 
 uint64_t Replicas::NextWake() const noexcept {
   if (behind_) return server_.executor->now().mono_ms + kLookMs;
-  return stream_.running() ? tick_mono_ms_ : Alarms::kNever;
+  return source_ != Source::kNone ? tick_mono_ms_ : Alarms::kNever;
 }
 
 void Replicas::OnWake(Now now, Log*) {
   server_.hubs.turn_ends.Ask();
-  if (!stream_.running() || now.mono_ms < tick_mono_ms_) return;
+  if (source_ == Source::kNone || now.mono_ms < tick_mono_ms_) return;
   tick_mono_ms_ = now.mono_ms + kTickMs;
   try {
     Tick(now);
@@ -329,7 +420,8 @@ void Replicas::Tick(Now now) {
   }
   if (now.mono_ms - pinged_mono_ms_ >= Seconds(settings.repl_ping_period_s) && !replicas_.empty()) {
     pinged_mono_ms_ = now.mono_ms;
-    if (!server_.Busy()) stream_.SendAlone({"PING"}, now);
+    // A relay has the master's signs of life.
+    if (source_ == Source::kChanges && !server_.Busy()) stream_.SendAlone({"PING"}, now);
     for (const auto& replica : replicas_) {
       if (replica->state != State::kWaits) continue;
       replica->session->output.Append("\n");
@@ -337,10 +429,11 @@ void Replicas::Tick(Now now) {
     }
   }
   const uint64_t ttl_ms = Seconds(settings.repl_backlog_ttl_s);
-  if (replicas_.empty() && ttl_ms != 0 && now.mono_ms - lonely_since_mono_ms_ >= ttl_ms) {
+  if (source_ == Source::kChanges && replicas_.empty() && ttl_ms != 0 &&
+      now.mono_ms - lonely_since_mono_ms_ >= ttl_ms) {
     if (server_.log != nullptr)
       server_.log->Notice("there has been no replica for repl-backlog-ttl: the stream ends");
-    EndStream(now);
+    EndStream("", now);
   }
   Publish(now);
 }
@@ -372,7 +465,8 @@ void Replicas::Publish(Now now) noexcept {
     }
   } catch (const std::bad_alloc&) {  // shows fewer of them
   }
-  figures.active = stream_.running();
+  figures.active = source_ != Source::kNone;
+  figures.offset = backlog_.end();
   GateWrites(now);
 }
 

@@ -11,6 +11,12 @@
 // A replica's output gets little of the stream at once; the rest waits in the backlog. A replica that is further behind than
 // client-output-buffer-limit allows for replicas is dropped, so the backlog does not grow without end.
 //
+// While this server follows a master itself, the stream is the master's, byte for byte, and its replicas get that: they count the
+// same bytes. When it becomes a master the stream goes on at the same place under another name (history), and the old name stays
+// known: so the other replicas of the old master, and the old master, may go on where they were.
+//
+//   kNone --the first replica--> kChanges --REPLICAOF--> kNone --the link is up--> kRelay --REPLICAOF NO ONE--> kChanges
+//
 // If memory runs out for the stream, it is of no more use: all replicas are dropped, and get everything anew when they return.
 //
 // Borrows the server. Loop thread only.
@@ -96,10 +102,25 @@ class Replicas final : public LatePart,
   void AddWait(ReplicaWait& wait) { waits_.push_back(&wait); }
   void RemoveWait(ReplicaWait& wait) noexcept { std::erase(waits_, &wait); }
 
-  // This server follows a master now, whose stream is another one: drops the replicas.
-  void EndStream(Now now) noexcept;
+  // ---- the master's stream (replication/master_link.h)
+  //
+  // This server follows a master from now on: its stream stands still, and the replicas are dropped. What history() and place()
+  // say is what this server has of it.
+  void StandStill(Now now) noexcept;
+  // The master's stream comes from now on, from this place: after a snapshot, or with the next byte of the present stream, perhaps
+  // under another name.
+  void BeginRelay(std::string_view history, int64_t place, unsigned database, Now now);
+  void GoOnRelaying(std::string_view history, Now now);
+  // These bytes of it have taken effect here; now this database is selected.
+  void Relay(std::string_view bytes, unsigned database) noexcept;
+  // What this server has is of no stream any more.
+  void Forget(Now now) noexcept;
+  // This server is a master: the stream goes on with its own changes. Throws std::bad_alloc.
+  void TakeOver(Now now);
+  int64_t place() const noexcept { return backlog_.end(); }
 
  private:
+  enum class Source : uint8_t { kNone, kChanges, kRelay };
   enum class State : uint8_t { kWaits, kSending, kLoads, kOnline };
   struct Replica {
     Session* session;
@@ -124,6 +145,13 @@ class Replicas final : public LatePart,
   const Replica* Find(const Session& session) const noexcept;
   Replica& Add(Session& session, const SyncWish& wish, State state, Now now);
   void StartStream();
+  // Ends the stream, and drops those who read it.
+  void EndStream(std::string_view why, Now now) noexcept;
+  void DropAll(std::string_view why) noexcept;
+  std::string DrawHistory();
+  // The stream gets another name, and is known by the old one up to here.
+  void Rename(std::string history);
+  bool IsKnown(std::string_view history, int64_t place) const noexcept;
   // Memory has run out for the stream.
   void Break(Now now) noexcept;
   void Drop(Replica& replica, std::string_view why) noexcept;
@@ -145,6 +173,9 @@ class Replicas final : public LatePart,
   ChangeStream stream_;
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<ReplicaWait*> waits_;
+  Source source_ = Source::kNone;
+  unsigned relayed_database_ = 0;  // that is selected in the master's stream
+  bool named_ = false;             // the first name, that of the run, was used
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
   bool asks_ = false;    // the replicas to confirm

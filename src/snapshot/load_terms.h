@@ -1,7 +1,12 @@
 // How a file is loaded, apart from the options: at the start by the defaults, by DEBUG RELOAD, and as a master has sent it.
 #pragma once
 
+#include <string_view>
+
 namespace mayfly {
+
+// The AUX field of a master's file with the database that is selected in the stream that follows, as Redis names it.
+inline constexpr std::string_view kStreamDatabaseField = "repl-stream-db";
 
 struct LoadTerms {
   bool flush = false;      // all keys and libraries go first, unless the file cannot be opened

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/log/log.h"
+#include "base/text/numbers.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "config/words.h"
@@ -141,6 +142,10 @@ void Loader::OnSignal() noexcept {
 // ---- what the file has
 
 bool Loader::TakeField(std::string_view name, std::string_view value) {
+  if (name == kStreamDatabaseField) {
+    const std::optional<uint64_t> database = ParseUnsigned(value);
+    if (database && *database <= UINT32_MAX) result_.stream_database = static_cast<unsigned>(*database);
+  }
   if (!reader_->ours()) return true;
   if (name == EventFields::kNext) return ReadNextEvent(value, server_.event_log);
   if (name == EventFields::kRecords) return ReadEvents(value, server_.event_log);

@@ -73,6 +73,7 @@ struct LoadResult {
   uint64_t refused = 0;    // libraries that cannot be loaded
   uint64_t bytes = 0;      // of the file
   uint64_t took_ms = 0;
+  unsigned stream_database = 0;  // kStreamDatabaseField
 };
 
 // For the name of a file that is damaged, of a version that is not known, or that was not read for another reason.

@@ -20,6 +20,7 @@
 #include "snapshot/event_fields.h"
 #include "snapshot/format/types.h"
 #include "snapshot/key_terms.h"
+#include "snapshot/load_terms.h"
 #include "snapshot/slice_time.h"
 #include "snapshot/use_order.h"
 #include "snapshot/values/function_text.h"
@@ -61,9 +62,9 @@ Saver::~Saver() {
 
 // ---- one save
 
-void Saver::Prepare(SaveParts parts, bool is_plain, uint64_t log_bytes, Now now) {
+void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   assert(!running());
-  plain = is_plain;
+  plain = terms.plain;
   SaveFigures& figures = server_.stats.saves;
   compression =
       server_.options.settings().rdbcompression ? rdb::Compression::kQuickLzf : rdb::Compression::kNone;
@@ -74,8 +75,8 @@ void Saver::Prepare(SaveParts parts, bool is_plain, uint64_t log_bytes, Now now)
   idle_steps_ = 0;
   began = now;
   figures.keys_done = 0;
-  figures.keys_total = parts.keys ? server_.databases.total_keys() : 0;
-  WriteHead(parts, log_bytes, now);
+  figures.keys_total = terms.parts.keys ? server_.databases.total_keys() : 0;
+  WriteHead(terms, log_bytes, now);
 }
 
 void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) {
@@ -90,7 +91,7 @@ void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) 
 
 FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
   const config::Settings& settings = server_.options.settings();
-  Prepare({}, /*is_plain=*/false, log_bytes, now);
+  Prepare({}, log_bytes, now);
   auto writer = std::make_unique<FileWriter>(
       disk_,
       FileWriter::Target{.folder = settings.dir.path,
@@ -104,7 +105,7 @@ FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
 }
 
 void Saver::BeginStream(Session& client, const StreamTerms& terms, Now now) {
-  Prepare(terms.parts, terms.plain, kLogBytes, now);
+  Prepare(terms, kLogBytes, now);
   auto stream =
       std::make_unique<ClientStream>(server_, client, terms, server_.options.settings().rdbchecksum, now);
   const ClientStream* const started = stream.get();
@@ -319,7 +320,8 @@ void Saver::CountBytes() noexcept {
   account_bytes_ = bytes;
 }
 
-void Saver::WriteHead(SaveParts parts, uint64_t log_bytes, Now now) {
+void Saver::WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now) {
+  const SaveParts parts = terms.parts;
   rdb::Out out(chunk_, compression);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
@@ -334,6 +336,7 @@ void Saver::WriteHead(SaveParts parts, uint64_t log_bytes, Now now) {
   field("used-mem", std::to_string(server_.memory.Used()));
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
+  if (terms.database) field(kStreamDatabaseField, std::to_string(*terms.database));
   if (parts.keys) WriteEventFields(server_.event_log, log_bytes, chunk_);
   const FunctionLibraries* const libraries = parts.functions ? FunctionLibraries::IfMade(server_) : nullptr;
   if (libraries != nullptr)

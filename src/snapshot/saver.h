@@ -32,6 +32,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -66,6 +67,8 @@ struct StreamTerms {
   SaveParts parts = {};
   bool ends_client = true;  // the connection ends with the snapshot
   bool plain = false;       // without what servers know only since Redis 7.4
+  std::optional<unsigned> database =
+      {};  // that is selected in the stream that follows; nothing: the stream says it
 };
 
 // What a save did.
@@ -128,11 +131,11 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void OnAwaited(HalfSaved& value) noexcept override;
 
   FileWriter& BeginFile(uint64_t log_bytes, Now now);
-  // Prepares a save of these parts, but for its target. `is_plain`: see StreamTerms.
-  void Prepare(SaveParts parts, bool is_plain, uint64_t log_bytes, Now now);
+  // Prepares a save, but for its target.
+  void Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now);
   // Begins the walk. Throws std::bad_alloc, and leaves the target alone then.
   void Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now);
-  void WriteHead(SaveParts parts, uint64_t log_bytes, Now now);
+  void WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now);
   // Lets write(bytes) append a key, and gives the chunk to the target when it is full.
   template <typename Write>
   void Append(Write&& write) noexcept;

@@ -304,9 +304,10 @@ void ReplicationSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("master_failover_state", "no-failover");
   const std::string& history = link.follows() ? link.history : figures.history;
   sink.Field("master_replid", history.empty() ? server.run_id : history);
-  sink.Field("master_replid2", std::string(server.run_id.size(), '0'));
+  const bool continues = !figures.old_history.empty();
+  sink.Field("master_replid2", continues ? figures.old_history : std::string(server.run_id.size(), '0'));
   sink.Field("master_repl_offset", link.follows() ? link.offset : figures.offset);
-  sink.Field("second_repl_offset", -1);
+  sink.Field("second_repl_offset", continues ? figures.old_offset + 1 : -1);
   sink.Field("repl_backlog_active", figures.active ? 1 : 0);
   sink.Field("repl_backlog_size", server.options.settings().repl_backlog_bytes);
   sink.Field("repl_backlog_first_byte_offset", figures.active ? figures.backlog_begin + 1 : 0);

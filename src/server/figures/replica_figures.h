@@ -20,10 +20,12 @@ struct ReplicaFigures {
     bool online = false;
   };
 
-  std::vector<Line> lines;     // in the order of their arrival
-  std::string history;         // the replication ID of the stream; empty: there was none yet
+  std::vector<Line> lines;  // in the order of their arrival
+  std::string history;      // the replication ID of the stream; empty: there is none
+  std::string old_history;  // up to old_offset the stream is the same as this one; mostly empty
+  int64_t old_offset = -1;
   int64_t offset = 0;          // bytes of the stream so far
-  bool active = false;         // the stream is written
+  bool active = false;         // the stream is kept
   int64_t backlog_begin = 0;   // the first byte of the stream that is kept
   uint64_t backlog_bytes = 0;  // memory
   uint64_t full_syncs = 0;     // since the start
