@@ -152,6 +152,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
 // all memory back at once. The threads of snapshots end here, and remove what is half written. What uses the parts may be
 // destroyed after this call.
 void LeaveToKernel(std::unique_ptr<Parts>& parts) {
+  parts->server.failover.reset();
   parts->server.replicas.reset();
   parts->server.master_link.reset();
   parts->server.snapshots.reset();

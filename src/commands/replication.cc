@@ -13,6 +13,7 @@
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/dispatch/context.h"
+#include "replication/failover.h"
 #include "replication/master_link.h"
 #include "replication/replica_wait.h"
 #include "replication/replicas.h"
@@ -106,6 +107,7 @@ void WaitAof(Context& ctx, Args& args) {
 // "NO ONE" makes this server a master with the keys that it has.
 void ReplicaOf(Context& ctx, Args& args) {
   if (ctx.server.cluster != nullptr) return ctx.Fail("ERR REPLICAOF not allowed in cluster mode.");
+  if (Failover::Runs(ctx.server)) return ctx.Fail("ERR REPLICAOF not allowed while failing over.");
   const LinkFigures& link = ctx.server.link;
   if (EqualsIgnoringCase(args[1], "NO") && EqualsIgnoringCase(args[2], "ONE")) {
     MasterLink::Of(ctx.server).FollowNone(ctx.now);
@@ -282,6 +284,16 @@ bool Continue(Context& ctx, const SyncWish& wish, std::string_view history, std:
   return true;
 }
 
+// PSYNC history first-byte FAILOVER: the master asks this replica to take its place. Returns false after an error reply.
+bool TakeOver(Context& ctx, std::string_view history) {
+  if (!ctx.server.link.follows()) return ctx.Fail("ERR PSYNC FAILOVER can't be sent to a master."), false;
+  if (history != Replicas::Of(ctx.server).history())
+    return ctx.Fail("ERR PSYNC FAILOVER replid must match my replid."), false;
+  MasterLink::Of(ctx.server).FollowNone(ctx.now);
+  ctx.server.options.FollowMaster({});
+  return true;
+}
+
 // SYNC, and PSYNC history first-byte. A replica is parked until it has the snapshot.
 template <bool kPartial>
 void Sync(Context& ctx, Args& args) {
@@ -292,6 +304,8 @@ void Sync(Context& ctx, Args& args) {
     return;
   }
   if (ctx.session.Has(Mode::kReplica)) return;
+  if (kPartial && args.size() > 3 && EqualsIgnoringCase(args[3], "FAILOVER") && !TakeOver(ctx, args[1]))
+    return;
   const SyncWish& wish = Snapshots::Of(ctx.server).wishes().Of(ctx.session);
   if (wish.rdb_only) return SendSnapshot(ctx, args, wish, kPartial);
   if (ctx.server.link.follows() && !ctx.server.link.up())

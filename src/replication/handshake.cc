@@ -1,23 +1,17 @@
 #include "replication/handshake.h"
 
-#include <initializer_list>
-
 #include "base/text/numbers.h"
 #include "config/words.h"
+#include "resp/request_text.h"
 
 namespace mayfly {
 namespace {
 
+using resp::RequestText;
+
 constexpr size_t kHistoryDigits = 40;
 constexpr std::string_view kFullAnswer = "+FULLRESYNC ";
 constexpr std::string_view kContinueAnswer = "+CONTINUE";
-
-std::string Request(std::initializer_list<std::string_view> words) {
-  std::string bytes = "*" + std::to_string(words.size()) + "\r\n";
-  for (const std::string_view word : words)
-    bytes.append("$").append(std::to_string(word.size())).append("\r\n").append(word).append("\r\n");
-  return bytes;
-}
 
 bool IsHistory(std::string_view text) noexcept {
   return text.size() == kHistoryDigits &&
@@ -32,23 +26,25 @@ std::string Handshake::Ask(Step step) {
   step_ = step;
   switch (step) {
     case Step::kPing:
-      return Request({"PING"});
+      return RequestText({"PING"});
     case Step::kLogin:
       if (terms_.password.empty()) return Ask(Step::kPort);
-      return terms_.user.empty() ? Request({"AUTH", terms_.password})
-                                 : Request({"AUTH", terms_.user, terms_.password});
+      return terms_.user.empty() ? RequestText({"AUTH", terms_.password})
+                                 : RequestText({"AUTH", terms_.user, terms_.password});
     case Step::kPort:
-      return Request({"REPLCONF", "listening-port", std::to_string(terms_.listening_port)});
+      return RequestText({"REPLCONF", "listening-port", std::to_string(terms_.listening_port)});
     case Step::kAddress:
       if (terms_.announced_address.empty()) return Ask(Step::kCapabilities);
-      return Request({"REPLCONF", "ip-address", terms_.announced_address});
+      return RequestText({"REPLCONF", "ip-address", terms_.announced_address});
     case Step::kCapabilities:
-      return Request({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "mayfly"});
+      return RequestText({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "mayfly"});
     case Step::kSync:
       break;
   }
-  if (terms_.history.empty()) return Request({"PSYNC", "?", "-1"});
-  return Request({"PSYNC", terms_.history, std::to_string(terms_.offset + 1)});
+  if (terms_.history.empty()) return RequestText({"PSYNC", "?", "-1"});
+  const std::string first = std::to_string(terms_.offset + 1);
+  if (terms_.hands_over) return RequestText({"PSYNC", terms_.history, first, "FAILOVER"});
+  return RequestText({"PSYNC", terms_.history, first});
 }
 
 std::string Handshake::Take(std::string_view line) {

@@ -24,6 +24,7 @@ struct HandshakeTerms {
   uint16_t listening_port = 0;
   std::string history = {};  // of the stream that this server has; empty: none
   int64_t offset = 0;        // in that stream
+  bool hands_over = false;   // asks a replica to become the master
 };
 
 class Handshake {

@@ -9,9 +9,12 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/executor.h"
+#include "replication/failover.h"
 #include "replication/replicas.h"
 #include "server/clients/session.h"
+#include "server/clients/sessions.h"
 #include "server/hubs/hubs.h"
+#include "server/waiting/parking.h"
 #include "snapshot/disk/disk.h"
 #include "snapshot/loader.h"
 #include "snapshot/snapshots.h"
@@ -20,6 +23,19 @@ namespace mayfly {
 namespace {
 
 constexpr size_t kMarkBytes = 8;  // of the run's id, in the names of temporary files
+
+// As in Redis: what a blocked client waits for does not happen here any more.
+void EndWaits(Server& server) {
+  for (const auto& [id, session] : server.sessions.by_id()) {
+    const Parked* const parked = session->parked;
+    if (parked == nullptr || parked->paused || parked->delayed || session->Has(Mode::kReplica)) continue;
+    server.parking.Leave(*session);
+    session->reply.Error(
+        "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
+    session->Set(Mode::kEnding);
+    server.sessions.MarkDirty(*session);
+  }
+}
 
 std::string_view ReasonOf(OutgoingConnection::State state) noexcept {
   switch (state) {
@@ -59,7 +75,8 @@ MasterLink& MasterLink::Of(Server& server) {
 
 // ---- the role
 
-void MasterLink::Follow(const config::MasterAddress& master, Now now) {
+void MasterLink::Change(const config::MasterAddress& master, Now now) {
+  if (!figures_.follows()) EndWaits(server_);
   std::string host = master.host;
   if (figures_.state == State::kLoading) Snapshots::Of(server_).StopLoad();
   Drop();
@@ -83,6 +100,7 @@ void MasterLink::FollowNone(Now now) {
   const bool loading = figures_.state == State::kLoading;
   std::unique_ptr<Transfer> file = loading ? std::move(transfer_) : nullptr;
   Drop();
+  hands_over_ = false;
   transfer_ = std::move(file);
   figures_.history.clear();
   Become(State::kNone, now);
@@ -177,7 +195,8 @@ HandshakeTerms MasterLink::Terms() const {
           .announced_address = settings.replica_announce_ip,
           .listening_port = static_cast<uint16_t>(port),
           .history = figures_.history,
-          .offset = figures_.offset};
+          .offset = figures_.offset,
+          .hands_over = hands_over_};
 }
 
 void MasterLink::OnNews() noexcept {
@@ -229,8 +248,20 @@ void MasterLink::Answer(Now now) {
   if (handshake_->state() != Handshake::State::kUnderWay) EndHandshake(now);
 }
 
+void MasterLink::TellOfHandover(bool is_master, Now now) {
+  hands_over_ = false;
+  if (Failover* const failover = Failover::IfMade(server_)) failover->OnAnswer(is_master, now);
+}
+
 void MasterLink::EndHandshake(Now now) {
   const config::Settings& settings = server_.options.settings();
+  if (hands_over_ && handshake_->state() != Handshake::State::kLater) {
+    // It may be one since an earlier question whose answer was lost.
+    const bool is_master = handshake_->state() != Handshake::State::kRefused ||
+                           handshake_->problem().find("can't be sent to a master") != std::string::npos;
+    TellOfHandover(is_master, now);
+    if (!is_master) return;
+  }
   switch (handshake_->state()) {
     case Handshake::State::kUnderWay:
       return;
@@ -348,6 +379,8 @@ void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
 
 void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {
   LogLoss(why, now);
+  // Nothing was asked yet.
+  if (hands_over_ && figures_.state == State::kConnecting) return TellOfHandover(/*is_master=*/false, now);
   if (!keeps_history) {
     figures_.history.clear();
     Replicas::Of(server_).Forget(now);

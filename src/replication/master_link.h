@@ -57,7 +57,15 @@ class MasterLink final : public LatePart,
   static MasterLink& Of(Server& server);
 
   // Follows this master from now on, instead of another one. The keys stay until the master's are there. Throws std::bad_alloc.
-  void Follow(const config::MasterAddress& master, Now now);
+  void Follow(const config::MasterAddress& master, Now now) {
+    hands_over_ = false;
+    Change(master, now);
+  }
+  // As Follow, of a replica of this server, which is asked to become the master: Failover hears of the answer.
+  void TakeBackSeat(const config::MasterAddress& replica, Now now) {
+    hands_over_ = true;
+    Change(replica, now);
+  }
   // Follows none: this server is a master, with the keys that it has. No effect if it is one.
   void FollowNone(Now now);
 
@@ -67,6 +75,9 @@ class MasterLink final : public LatePart,
   void OnWake(Now now, Log* log) noexcept override;
   void OnSignal() noexcept override;
 
+  void Change(const config::MasterAddress& master, Now now);
+  // The question whether it becomes the master is answered.
+  void TellOfHandover(bool is_master, Now now);
   void Become(State state, Now now) noexcept;
   void Connect(Now now);
   // Goes on with what was received. Throws std::bad_alloc.
@@ -97,6 +108,7 @@ class MasterLink final : public LatePart,
   MasterCommands commands_;
   std::unique_ptr<OutgoingConnection> connection_;  // null: none
   std::optional<Handshake> handshake_;
+  bool hands_over_ = false;             // the next handshake asks for it
   std::unique_ptr<Transfer> transfer_;  // with its file
   uint64_t retry_mono_ms_ = 0;
   uint64_t told_mono_ms_ = 0;

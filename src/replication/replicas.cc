@@ -120,7 +120,7 @@ bool Replicas::IsKnown(std::string_view history, int64_t place) const noexcept {
 void Replicas::StandStill(Now now) noexcept {
   if (source_ == Source::kChanges) {
     try {
-      stream_.Flush(now);
+      Flush(now);
     } catch (const std::bad_alloc&) {
       return Break(now);
     }
@@ -184,11 +184,17 @@ void Replicas::TakeOver(Now now) {
 int64_t Replicas::PlaceOfNow(Now now) {
   if (!stream_.running()) return 0;
   try {
-    stream_.Flush(now);
+    Flush(now);
   } catch (const std::bad_alloc&) {
     Break(now);
   }
-  return backlog_.end();
+  return last_change_;
+}
+
+void Replicas::Flush(Now now) {
+  const int64_t before = backlog_.end();
+  stream_.Flush(now);
+  if (backlog_.end() != before) last_change_ = backlog_.end();
 }
 
 size_t Replicas::Confirmed(int64_t place) const noexcept {
@@ -201,6 +207,28 @@ size_t Replicas::ConfirmedDurable(int64_t place) const noexcept {
   return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
     return replica->state == State::kOnline && replica->durable >= place;
   }));
+}
+
+std::optional<config::MasterAddress> Replicas::FindConfirmed(
+    const std::optional<config::MasterAddress>& wanted, int64_t place) const {
+  for (const auto& replica : replicas_) {
+    if (wanted && (wanted->host != replica->address || wanted->port != replica->port)) continue;
+    if (replica->state == State::kOnline && replica->confirmed >= place)
+      return config::MasterAddress{.host = replica->address, .port = replica->port};
+  }
+  return std::nullopt;
+}
+
+const Replicas::Replica* Replicas::FindAt(const config::MasterAddress& address) const noexcept {
+  const auto found = std::ranges::find_if(replicas_, [&](const auto& replica) {
+    return replica->address == address.host && replica->port == address.port;
+  });
+  return found != replicas_.end() ? found->get() : nullptr;
+}
+
+bool Replicas::IsOnline(const config::MasterAddress& address) const noexcept {
+  const Replica* const replica = FindAt(address);
+  return replica != nullptr && replica->state == State::kOnline;
 }
 
 // ---- replicas
@@ -311,7 +339,7 @@ void Replicas::GoOnSending(Now now) {
 void Replicas::BeginSnapshot(Replica& replica, Now now) {
   ReplicaFigures& figures = server_.followers;
   if (source_ == Source::kChanges) {
-    stream_.Flush(now);
+    Flush(now);
     stream_.SelectAnew();
   }
   replica.place = replica.confirmed = backlog_.end();
@@ -385,7 +413,7 @@ void Replicas::OnTurnEnd(Now now) noexcept {
   try {
     const bool asks = std::exchange(asks_, false);
     if (source_ == Source::kChanges) {
-      stream_.Flush(now);
+      Flush(now);
       if (asks) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
     }
     if (!replicas_.empty()) GoOnSending(now);

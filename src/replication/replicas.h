@@ -24,12 +24,14 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/time/clock.h"
+#include "config/settings.h"
 #include "replication/backlog.h"
 #include "replication/change_stream.h"
 #include "server/hubs/accounts.h"
@@ -88,11 +90,20 @@ class Replicas final : public LatePart,
   }
   // The place of the stream after everything that was changed so far.
   int64_t PlaceOfNow(Now now);
+  // Likewise, at the end of a turn.
+  int64_t last_change() const noexcept { return last_change_; }
+  // The address of a replica that has confirmed this place: of `wanted`, if it is not empty. Throws std::bad_alloc.
+  std::optional<config::MasterAddress> FindConfirmed(const std::optional<config::MasterAddress>& wanted,
+                                                     int64_t place) const;
+  // Whether there is such a replica, and whether it gets the stream.
+  bool Has(const config::MasterAddress& address) const noexcept { return FindAt(address) != nullptr; }
+  bool IsOnline(const config::MasterAddress& address) const noexcept;
+  bool any() const noexcept { return !replicas_.empty(); }
   // The number of replicas that have confirmed this place.
   size_t Confirmed(int64_t place) const noexcept;
   size_t ConfirmedDurable(int64_t place) const noexcept;
   // As PlaceOfNow, within a transaction that is not in the stream yet: nobody has confirmed it.
-  int64_t PlaceAfterThis() const noexcept { return backlog_.end() + (stream_.empty() ? 0 : 1); }
+  int64_t PlaceAfterThis() const noexcept { return stream_.empty() ? last_change_ : backlog_.end() + 1; }
   // Asks the replicas, at the end of the turn, to confirm what they have.
   void AskToConfirm() noexcept {
     asks_ = true;
@@ -141,6 +152,9 @@ class Replicas final : public LatePart,
   void OnWake(Now now, Log* log) override;
   void OnClientEnd(Session& session) noexcept override;
 
+  // Writes what has changed into the stream. Throws std::bad_alloc.
+  void Flush(Now now);
+  const Replica* FindAt(const config::MasterAddress& address) const noexcept;
   Replica* Find(const Session& session) noexcept;
   const Replica* Find(const Session& session) const noexcept;
   Replica& Add(Session& session, const SyncWish& wish, State state, Now now);
@@ -174,6 +188,7 @@ class Replicas final : public LatePart,
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<ReplicaWait*> waits_;
   Source source_ = Source::kNone;
+  int64_t last_change_ = 0;        // the place after the last change of a key: what follows are signs of life
   unsigned relayed_database_ = 0;  // that is selected in the master's stream
   bool named_ = false;             // the first name, that of the run, was used
   uint64_t account_bytes_ = 0;

@@ -36,7 +36,7 @@ class ReplicaTest : public SnapshotTest {
     master().Answer("+PONG\r\n");
     CHECK(master().Take() == "REPLCONF listening-port 6379");
     master().Answer("+OK\r\n");
-    CHECK(master().Take() == "REPLCONF capa eof capa psync2");
+    CHECK(master().Take() == "REPLCONF capa eof capa psync2 capa mayfly");
     master().Answer("+OK\r\n");
     CHECK(master().Take() == sync);
   }

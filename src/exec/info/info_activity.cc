@@ -301,7 +301,7 @@ void ReplicationSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("role", link.follows() ? "slave" : "master");
   if (link.follows()) ReplicaFields(sink, link, server.options.settings(), now);
   ReplicaLines(sink, server, now);
-  sink.Field("master_failover_state", "no-failover");
+  sink.Field("master_failover_state", figures.failover);
   const std::string& history = link.follows() ? link.history : figures.history;
   sink.Field("master_replid", history.empty() ? server.run_id : history);
   const bool continues = !figures.old_history.empty();

@@ -1,0 +1,96 @@
+#include "replication/failover.h"
+
+#include <new>
+#include <utility>
+
+#include "base/log/log.h"
+#include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
+#include "exec/dispatch/executor.h"
+#include "replication/master_link.h"
+#include "replication/replicas.h"
+#include "server/figures/replica_figures.h"
+#include "server/hubs/hubs.h"
+#include "server/waiting/parking.h"
+
+namespace mayfly {
+
+Failover::Failover(Server& server) : Alarm(server.hubs.alarms), Ear(server.hubs.turn_ends), server_(server) {}
+
+Failover::~Failover() = default;
+
+Failover& Failover::Of(Server& server) {
+  if (server.failover == nullptr) server.failover = std::make_unique<Failover>(server);
+  return *IfMade(server);
+}
+
+void Failover::Begin(Terms&& terms, Now now) {
+  terms_ = std::move(terms);
+  asked_at_ = -1;
+  deadline_mono_ms_ = terms_.timeout_ms != 0 ? now.mono_ms + terms_.timeout_ms : Alarms::kNever;
+  server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);
+  server_.databases.TreatExpired(ExpiredKeys::kHidden);
+  Become(State::kWaits);
+  server_.hubs.turn_ends.Ask();
+  if (server_.log != nullptr) server_.log->Notice("handing over: waiting for a replica that has everything");
+}
+
+void Failover::Abort(Now now) {
+  const bool followed = state_ == State::kUnderWay;
+  End();
+  if (followed) MasterLink::Of(server_).FollowNone(now);
+  if (server_.log != nullptr) server_.log->Warning("the handover was given up");
+}
+
+void Failover::OnAnswer(bool is_master, Now now) {
+  if (state_ != State::kUnderWay) return;
+  if (!is_master) return Abort(now);
+  server_.options.FollowMaster(*terms_.target);
+  End();
+}
+
+void Failover::End() noexcept {
+  Become(State::kNone);
+  deadline_mono_ms_ = Alarms::kNever;
+  if (!server_.link.follows()) server_.databases.TreatExpired(ExpiredKeys::kRemoved);
+  server_.parking.Unpause();
+}
+
+void Failover::Become(State state) noexcept {
+  state_ = state;
+  server_.followers.failover = state == State::kNone    ? "no-failover"
+                               : state == State::kWaits ? "waiting-for-sync"
+                                                        : "failover-in-progress";
+}
+
+// Whatever was changed since the replicas were asked last has to be confirmed as well.
+void Failover::OnTurnEnd(Now now) noexcept {
+  if (state_ != State::kWaits || server_.Busy()) return;
+  Replicas& replicas = *Replicas::IfMade(server_);
+  try {
+    if (const auto target = replicas.FindConfirmed(terms_.target, replicas.last_change()))
+      return Switch(*target, now);
+    if (std::exchange(asked_at_, replicas.last_change()) != replicas.last_change()) replicas.AskToConfirm();
+  } catch (const std::bad_alloc&) {
+    Abort(now);
+  }
+}
+
+void Failover::Switch(const config::MasterAddress& target, Now now) {
+  terms_.target = target;
+  Become(State::kUnderWay);
+  deadline_mono_ms_ = Alarms::kNever;
+  if (server_.log != nullptr)
+    server_.log->Notice("handing over to the replica ", target.host, ":", target.port);
+  MasterLink::Of(server_).TakeBackSeat(target, now);
+}
+
+uint64_t Failover::NextWake() const noexcept { return deadline_mono_ms_; }
+
+void Failover::OnWake(Now now, Log*) {
+  if (now.mono_ms < deadline_mono_ms_) return;
+  if (terms_.force) return Switch(config::MasterAddress(*terms_.target), now);
+  Abort(now);
+}
+
+}  // namespace mayfly
