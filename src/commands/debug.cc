@@ -341,9 +341,9 @@ constexpr size_t kAny = SIZE_MAX;
 constexpr Subcommand kSubcommands[] = {
     {"AOF-FLUSH-SLEEP", 1, 1, DoNothing, "us", "Has no effect: there is no append-only file."},
     {"ASSERT", 0, 0, Panic, "", "As PANIC."},
-    {"CHANGE-REPL-ID", 0, 0, DoNothing, "", "Has no effect: there are no replicas."},
+    {"CHANGE-REPL-ID", 0, 0, DoNothing, "", "Has no effect."},
     {"CLIENT-ENFORCE-REPLY-LIST", 1, 1, DoNothing, "0|1", "Has no effect: all replies are kept in blocks."},
-    {"DELAY-RDB-CLIENT-FREE-SECOND", 1, 1, DoNothing, "seconds", "Has no effect: there are no replicas."},
+    {"DELAY-RDB-CLIENT-FREE-SECOND", 1, 1, DoNothing, "seconds", "Has no effect."},
     {"DICT-RESIZING", 1, 1, DoNothing, "0|1", "Has no effect: tables grow and shrink by small steps."},
     {"DIGEST", 0, 0, Digest, "", "A signature of all keys and values, as Redis makes it."},
     {"DIGEST-VALUE", 0, kAny, DigestValue, "[key ...]", "Signatures of the values of single keys."},
@@ -368,8 +368,8 @@ constexpr Subcommand kSubcommands[] = {
      "Saves all keys and functions, drops them, and loads the file. NOSAVE: loads the file that is there. "
      "NOFLUSH: drops "
      "nothing, and what exists stays; with MERGE the file wins."},
-    {"REPL-PAUSE", 1, 1, DoNothing, "point", "Has no effect: there are no replicas."},
-    {"REPLICATE", 1, kAny, DoNothing, "text ...", "Has no effect: there are no replicas."},
+    {"REPL-PAUSE", 1, 1, DoNothing, "point", "Has no effect."},
+    {"REPLICATE", 1, kAny, DoNothing, "text ...", "Has no effect."},
     {"REPLYBUFFER", 2, 2, ReplyBufferOptions, "PEAK-RESET-TIME|RESIZING value",
      "Has no effect: replies take the blocks that they need."},
     {"SEGFAULT", 0, 0, Crash, "", "Ends the server by SIGSEGV."},

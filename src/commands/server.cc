@@ -24,7 +24,7 @@ void Time(Context& ctx, Args&) {
 
 void LastSave(Context& ctx, Args&) { ctx.reply.Integer(ctx.server.stats.LastSaveS(ctx.now)); }
 
-// A successful shutdown gets no reply: the connection ends. NOW changes nothing, since there are no replicas to wait for, and
+// A successful shutdown gets no reply: the connection ends. NOW changes nothing, since replicas are not waited for, and
 // so no shutdown can be aborted.
 void Shutdown(Context& ctx, Args& args) {
   config::ShutdownFlags words;
@@ -88,7 +88,7 @@ constexpr Command kRows[] = {
      .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
      .notes =
          "Without a word it saves if there are save points. After a failed save it ends only with FORCE. NOW "
-         "and ABORT change nothing: there are no replicas to wait for."},
+         "and ABORT change nothing: replicas are not waited for."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,

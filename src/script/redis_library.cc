@@ -24,7 +24,7 @@
 namespace mayfly::script {
 namespace {
 
-// Redis's targets for the effects of a script. Mayfly has no replicas and no append-only file: it accepts the values and
+// Redis's targets for the effects of a script. Replicas get all effects, and there is no append-only file: Mayfly accepts the values and
 // ignores them.
 enum Replication : int { kReplicateNone = 0, kReplicateAof = 1, kReplicateReplica = 2, kReplicateAll = 3 };
 

@@ -117,11 +117,11 @@ TEST_CASE_METHOD(HashFixture, "a hash knows its nearest deadline and drops what 
   clock.AdvanceTime(19);
   CHECK_FALSE(hash.NextDeadline().Reached(now()));
   clock.AdvanceTime(1);
-  CHECK(hash.DropDue(now(), 10) == 1);
+  CHECK(hash.DropDue(now(), 10, nullptr) == 1);
   CHECK(Get(hash, "f3") == "(none)");
   CHECK(Get(hash, "f2") == "v2");
   clock.AdvanceTime(10);
-  CHECK(hash.DropDue(now(), 10) == 1);
+  CHECK(hash.DropDue(now(), 10, nullptr) == 1);
   CHECK(hash.Size() == fields - 2);
   CHECK(hash.NextDeadline().kind == Expiry::Kind::kNever);
   CHECK(hash.Validate());
@@ -142,7 +142,7 @@ TEST_CASE_METHOD(HashFixture, "a field that is set loses its deadline unless it 
   CHECK(hash.DeadlineOf("f3").deadline_ms == In(10).deadline_ms);
   CHECK(hash.Validate());
   clock.AdvanceTime(10);
-  CHECK(hash.DropDue(now(), 10) == 2);
+  CHECK(hash.DropDue(now(), 10, nullptr) == 2);
   CHECK(Get(hash, "f1") == "a longer value");
 }
 
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(HashFixture, "a deadline that is to come is not over, whatever 
   Fill(hash, 100);
   hash.SetDeadline("f0", Expiry::At(now().wall_ms + 20), now());
   clock.AdvanceTime(20);
-  CHECK(hash.DropDue(now(), 10) == 1);
+  CHECK(hash.DropDue(now(), 10, nullptr) == 1);
   SECTION("on the other clock") {
     hash.SetDeadline("f1", In(10), now());
     CHECK(hash.NextDeadline().kind == Expiry::Kind::kRelative);
@@ -178,7 +178,7 @@ TEST_CASE_METHOD(HashFixture, "a deadline that is to come is not over, whatever 
   CHECK(hash.Has("f1"));
   CHECK(hash.Live() == 99);
   clock.AdvanceTime(10);
-  CHECK(hash.DropDue(now(), 10) == 1);
+  CHECK(hash.DropDue(now(), 10, nullptr) == 1);
   CHECK(hash.Size() == 98);
 }
 
@@ -187,7 +187,7 @@ TEST_CASE_METHOD(HashFixture, "what is due and not dropped yet is absent") {
   Fill(hash, 100);
   for (int i = 0; i < 60; ++i) hash.SetDeadline("f" + std::to_string(i), In(10), now());
   clock.AdvanceTime(10);
-  CHECK(hash.DropDue(now(), 25) == 25);
+  CHECK(hash.DropDue(now(), 25, nullptr) == 25);
   CHECK(hash.Size() == 75);
   CHECK(hash.Live() == 40);
   CHECK(All(hash).size() == 40);
@@ -209,7 +209,7 @@ TEST_CASE_METHOD(HashFixture, "what is due and not dropped yet is absent") {
   CHECK(hash.DeadlineOf("f4").kind == Expiry::Kind::kNever);
   CHECK(hash.Live() == 42);
   CHECK(hash.Validate());
-  while (hash.DropDue(now(), 10) != 0) CHECK(hash.Live() == 42);
+  while (hash.DropDue(now(), 10, nullptr) != 0) CHECK(hash.Live() == 42);
   CHECK(hash.Size() == 42);
 }
 
@@ -254,7 +254,7 @@ TEST_CASE_METHOD(HashFixture, "a hash does what a map does, with deadlines, and 
         break;
       case 3:
         clock.AdvanceTime(random() % 10);
-        hash.DropDue(now(), 1 + random() % 3);
+        hash.DropDue(now(), 1 + random() % 3, nullptr);
         if (!hash.large()) REQUIRE_FALSE(hash.NextDeadline().Reached(now()));
         std::erase_if(deadlines, [&](const auto& timed) {
           const bool due = timed.second <= now().mono_ms;

@@ -62,7 +62,7 @@ TEST_CASE_METHOD(TimedSetFixture, "a set becomes a hashtable with the first dead
   CHECK(Left("1") == 5);
   CHECK_FALSE(set.AllDue(now()));
   clock.AdvanceTime(5);
-  CHECK(set.DropDue(now(), 10) == 1);
+  CHECK(set.DropDue(now(), 10, nullptr) == 1);
   CHECK_FALSE(set.Contains("1"));
   CHECK(Add("1"));
   CHECK(Left("1") == -1);
@@ -76,11 +76,11 @@ TEST_CASE_METHOD(TimedSetFixture, "a set whose members are all due tells so") {
   CHECK_FALSE(set.AllDue(now()));
   clock.AdvanceTime(10);
   CHECK(set.AllDue(now()));
-  CHECK(set.DropDue(now(), 1) == 1);
+  CHECK(set.DropDue(now(), 1, nullptr) == 1);
   CHECK(set.AllDue(now()));
-  CHECK(set.DropDue(now(), 5) == 1);
+  CHECK(set.DropDue(now(), 5, nullptr) == 1);
   CHECK(set.Size() == 0);
-  CHECK(set.DropDue(now(), 5) == 0);
+  CHECK(set.DropDue(now(), 5, nullptr) == 0);
 }
 
 TEST_CASE_METHOD(TimedSetFixture, "all deadlines of a set are on the clock of its first") {
@@ -100,7 +100,7 @@ TEST_CASE_METHOD(TimedSetFixture, "members of a set that are due and not dropped
   for (int i = 0; i < 40; ++i) Add("m" + std::to_string(i));
   for (int i = 40; i < 100; ++i) AddFor(10, "m" + std::to_string(i));
   clock.AdvanceTime(10);
-  CHECK(set.DropDue(now(), 25) == 25);
+  CHECK(set.DropDue(now(), 25, nullptr) == 25);
   CHECK(set.Size() == 75);
   CHECK(set.Live() == 40);
   CHECK(All().size() == 40);
@@ -127,9 +127,9 @@ TEST_CASE_METHOD(TimedSetFixture, "members of a set that are due and not dropped
     CHECK((i % 2 == 0 ? Add("m" + std::to_string(i)) : AddFor(9, "m" + std::to_string(i), true)));
   CHECK(set.Live() == 70);
   CHECK(set.Validate());
-  CHECK(set.DropDue(now(), 100) == 0);
+  CHECK(set.DropDue(now(), 100, nullptr) == 0);
   clock.AdvanceTime(9);
-  CHECK(set.DropDue(now(), 100) == 30);
+  CHECK(set.DropDue(now(), 100, nullptr) == 30);
   CHECK(set.Size() == 40);
 }
 
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(TimedSetFixture, "a copy of a set has its deadlines, and so has
   CHECK(All(other) == All());
   CHECK(other.NextDeadline().deadline_ms == In(10).deadline_ms);
   clock.AdvanceTime(10);
-  CHECK(other.DropDue(now(), 10) == 1);
+  CHECK(other.DropDue(now(), 10, nullptr) == 1);
   CHECK(set.Size() == 2);
 }
 
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(TimedSetFixture, "a set does what a map of deadlines does") {
         break;
       case 2: {
         clock.AdvanceTime(random() % 10);
-        set.DropDue(now(), 1 + random() % 3);
+        set.DropDue(now(), 1 + random() % 3, nullptr);
         std::erase_if(model, [&](const auto& one) { return one.second != 0 && one.second <= now().mono_ms; });
         break;
       }

@@ -60,7 +60,7 @@ TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set becomes large with the fir
   Put("d", 1);
   CHECK(Left("b") == 30);
   clock.AdvanceTime(10);
-  CHECK(value.DropDue(now(), 100) == 1);
+  CHECK(value.DropDue(now(), 100, nullptr) == 1);
   CHECK(Shown() == "b=0.5 a=1 c=1");
   CHECK(value.RankOf(value.Find("c")) == 2);
   Put("d", 1);
@@ -78,14 +78,14 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
   }
   clock.AdvanceTime(10);
   CHECK_FALSE(value.AllDue(now()));
-  CHECK(value.DropDue(now(), 70) == 70);
+  CHECK(value.DropDue(now(), 70, nullptr) == 70);
   CHECK(value.Validate());
-  CHECK(value.DropDue(now(), 70) == 30);
-  CHECK(value.DropDue(now(), 70) == 0);
+  CHECK(value.DropDue(now(), 70, nullptr) == 30);
+  CHECK(value.DropDue(now(), 70, nullptr) == 0);
   CHECK(value.Size() == 100);
   clock.AdvanceTime(1);
   CHECK(value.AllDue(now()));
-  CHECK(value.DropDue(now(), 1000) == 100);
+  CHECK(value.DropDue(now(), 1000, nullptr) == 100);
   CHECK(value.Size() == 0);
 }
 
@@ -104,7 +104,7 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
   CHECK(value.DueInOrder(now()) == 0);
   clock.AdvanceTime(10);
   CHECK(value.DueInOrder(now()) == static_cast<size_t>(kMembers - stays - 1));
-  CHECK(value.DropDue(now(), SortedSetValue::kAtOnce) <= SortedSetValue::kFew);
+  CHECK(value.DropDue(now(), SortedSetValue::kAtOnce, nullptr) <= SortedSetValue::kFew);
   CHECK(value.DueInOrder(now()) == 0);
   CHECK(value.Live() == static_cast<size_t>(stays) + 1);
   CHECK(value.Validate());
@@ -123,14 +123,14 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
   CHECK(value.Find("m0").score() == 2);
   CHECK(value.Live() == live + 1);
   CHECK(value.Validate());
-  while (const size_t more = value.DropDue(now(), 1000)) {
+  while (const size_t more = value.DropDue(now(), 1000, nullptr)) {
     CHECK(more <= 1000);
     CHECK(value.Live() == live + 1);
   }
   CHECK(value.Validate());
   CHECK(value.Size() == live + 1);
   clock.AdvanceTime(1);
-  value.DropDue(now(), SortedSetValue::kAtOnce);
+  value.DropDue(now(), SortedSetValue::kAtOnce, nullptr);
   CHECK(value.Live() == static_cast<size_t>(stays));
   CHECK(value.Validate());
 }
@@ -147,7 +147,7 @@ TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set hides members beside those
   constexpr size_t kLasting = 300'000;
   for (size_t due = 1; due <= 3; ++due) {
     clock.AdvanceTime(due == 1 ? 10 : 1);
-    value.DropDue(now(), SortedSetValue::kAtOnce);
+    value.DropDue(now(), SortedSetValue::kAtOnce, nullptr);
     CHECK(value.Live() == kLasting + (3 - due) * kMembers / 3);
     CHECK(value.DueInOrder(now()) == 0);
   }
@@ -166,7 +166,7 @@ TEST_CASE_METHOD(TimedSortedSetFixture,
   CHECK(copy.Validate());
   CHECK(copy.DeadlineOf(copy.Find("b")).kind == Expiry::Kind::kRelative);
   clock.AdvanceTime(20);
-  CHECK(copy.DropDue(now(), 10) == 1);
+  CHECK(copy.DropDue(now(), 10, nullptr) == 1);
   CHECK(Shown(copy) == "a=1");
   CHECK(Shown() == "a=1 b=2");
 }
@@ -198,7 +198,7 @@ TEST_CASE_METHOD(TimedSortedSetFixture, "a sorted set with deadlines does what m
         break;
       case 3:
         clock.AdvanceTime(random() % 10);
-        value.DropDue(now(), SortedSetValue::kAtOnce);
+        value.DropDue(now(), SortedSetValue::kAtOnce, nullptr);
         for (auto at = deadlines.begin(); at != deadlines.end();) {
           if (at->second > now().mono_ms) {
             ++at;
