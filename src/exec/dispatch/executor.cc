@@ -278,11 +278,12 @@ Outcome Executor::MakeCall(const Call& call) {
   const bool in_transaction = call.origin == Origin::kTransaction;
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.
-  // A script itself does not write, so its calls are refused while nothing can be saved.
+  // A script itself does not write, so its calls are refused while nothing can be saved, or replicas are too few.
   const bool by_master = call.origin == Origin::kMaster;
   uint32_t modes = call.session.modes;
   if (in_transaction) modes &= BitOf(Mode::kStranger);
-  if (!in_transaction && !by_master) modes |= server_.modes & BitOf(Mode::kUnsaved);
+  if (!in_transaction && !by_master)
+    modes |= server_.modes & (BitOf(Mode::kUnsaved) | BitOf(Mode::kFewReplicas));
   MemoryGate* const gate = call.ignores_memory_limits || by_master ? nullptr : &gate_;
   const Refusal why = WhyRefused(call.session, modes, args, call.row, gate, call.now, nullptr);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
