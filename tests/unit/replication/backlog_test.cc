@@ -1,0 +1,161 @@
+#include "replication/backlog.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include <catch2/catch.hpp>
+
+#include "support/output_text.h"
+
+namespace mayfly {
+namespace {
+
+constexpr int64_t kStart = 1000;
+
+struct World {
+  World() { backlog.Begin(kStart); }
+
+  // All bytes from this place on, in pieces of at most `most`.
+  std::string ReadFrom(int64_t place, size_t most = SIZE_MAX) {
+    std::string text;
+    while (place < backlog.end()) {
+      OutputChain out(chunks);
+      const size_t size = backlog.Feed(place, most, out);
+      REQUIRE(size != 0);
+      REQUIRE(size <= most);
+      REQUIRE(out.size() == size);
+      text += OutputText(out);
+      place += static_cast<int64_t>(size);
+    }
+    return text;
+  }
+
+  ChunkPool chunks;
+  Backlog backlog;
+};
+
+}  // namespace
+
+TEST_CASE("a place of the stream is the number of bytes before it") {
+  World world;
+  world.backlog.Append("hello");
+  CHECK(world.backlog.begin() == kStart);
+  CHECK(world.backlog.end() == kStart + 5);
+  CHECK(world.ReadFrom(kStart) == "hello");
+  CHECK(world.ReadFrom(kStart + 2) == "llo");
+  CHECK(world.ReadFrom(kStart + 5).empty());
+}
+
+TEST_CASE("the backlog has the places from its begin to its end") {
+  World world;
+  world.backlog.Append("hello");
+  CHECK_FALSE(world.backlog.Has(kStart - 1));
+  CHECK(world.backlog.Has(kStart));
+  CHECK(world.backlog.Has(kStart + 5));
+  CHECK_FALSE(world.backlog.Has(kStart + 6));
+}
+
+TEST_CASE("an empty backlog has one place, and feeds nothing") {
+  World world;
+  CHECK(world.backlog.Has(kStart));
+  OutputChain out(world.chunks);
+  CHECK(world.backlog.Feed(kStart, 1, out) == 0);
+  CHECK(out.empty());
+  CHECK(world.backlog.bytes() == 0);
+}
+
+TEST_CASE("only what is committed is in the stream") {
+  World world;
+  std::string_view("abcdef").copy(world.backlog.Reserve(6), 6);
+  CHECK(world.backlog.end() == kStart);
+  world.backlog.Commit(2);
+  CHECK(world.backlog.end() == kStart + 2);
+  std::string_view("xyz").copy(world.backlog.Reserve(3), 3);
+  world.backlog.Commit(3);
+  CHECK(world.ReadFrom(kStart) == "abxyz");
+}
+
+TEST_CASE("a text longer than a block has a block of its own") {
+  World world;
+  const std::string text(3 * Backlog::kBlockBytes, 'x');
+  world.backlog.Append("a");
+  world.backlog.Append(text);
+  world.backlog.Append("b");
+  CHECK(world.ReadFrom(kStart) == "a" + text + "b");
+  CHECK(world.backlog.bytes() >= 5 * Backlog::kBlockBytes);
+}
+
+TEST_CASE("whole blocks are forgotten, and never a byte from the place on") {
+  World world;
+  const std::string block(Backlog::kBlockBytes, 'x');
+  for (int i = 0; i < 3; ++i) world.backlog.Append(block);
+  const auto size = static_cast<int64_t>(block.size());
+  world.backlog.Forget(kStart + size - 1);
+  CHECK(world.backlog.begin() == kStart);
+  world.backlog.Forget(kStart + size);
+  CHECK(world.backlog.begin() == kStart + size);
+  CHECK(world.backlog.bytes() == 2 * Backlog::kBlockBytes);
+  CHECK(world.ReadFrom(kStart + size) == block + block);
+  CHECK_FALSE(world.backlog.Has(kStart));
+}
+
+TEST_CASE("the last block stays, whatever is forgotten") {
+  World world;
+  world.backlog.Append("hello");
+  world.backlog.Forget(kStart + 5);
+  CHECK(world.ReadFrom(kStart) == "hello");
+}
+
+TEST_CASE("an output keeps its bytes when the backlog has forgotten them") {
+  World world;
+  OutputChain out(world.chunks);
+  world.backlog.Append("hello");
+  world.backlog.Feed(kStart, SIZE_MAX, out);
+  world.backlog.Begin(0);
+  world.backlog.Append("other");
+  CHECK(OutputText(out) == "hello");
+}
+
+TEST_CASE("bytes that are appended later do not reach an output that was fed before") {
+  World world;
+  OutputChain out(world.chunks);
+  world.backlog.Append("hello");
+  world.backlog.Feed(kStart, SIZE_MAX, out);
+  world.backlog.Append("more");
+  CHECK(OutputText(out) == "hello");
+}
+
+TEST_CASE("the backlog is the end of a text, whatever is appended, read and forgotten") {
+  std::mt19937 random(5);
+  World world;
+  std::string all;
+  for (int step = 0; step < 3000; ++step) {
+    const auto length = static_cast<int64_t>(all.size());
+    if (random() % 3 != 0) {
+      const size_t size = random() % 20 == 0 ? random() % 200'000 : random() % 2000;
+      const std::string text(size, static_cast<char>('a' + step % 26));
+      if (random() % 2 == 0) {
+        world.backlog.Append(text);
+      } else {
+        text.copy(world.backlog.Reserve(size + random() % 100), size);
+        world.backlog.Commit(size);
+      }
+      all += text;
+    } else {
+      const int64_t kept = std::max(length - static_cast<int64_t>(random() % 500'000), int64_t{0});
+      const int64_t begin = world.backlog.begin();
+      world.backlog.Forget(kStart + kept);
+      REQUIRE(world.backlog.begin() <= std::max(begin, kStart + kept));
+    }
+    const int64_t end = kStart + static_cast<int64_t>(all.size());
+    REQUIRE(world.backlog.end() == end);
+    const auto held = static_cast<uint64_t>(end - world.backlog.begin());
+    REQUIRE(world.backlog.bytes() >= held);
+    if (step % 50 != 0) continue;
+    const int64_t place = world.backlog.begin() + static_cast<int64_t>(random() % (held + 1));
+    REQUIRE(world.ReadFrom(place, 1 + random() % 100'000) == all.substr(static_cast<size_t>(place - kStart)));
+  }
+}
+
+}  // namespace mayfly
