@@ -7,9 +7,9 @@
 
 #include "base/log/log.h"
 #include "commands/master_world.h"
-#include "commands/random_writes.h"
 #include "replication/master_link.h"
 #include "support/fake_target.h"
+#include "support/random_writes.h"
 
 namespace mayfly::testing {
 namespace {

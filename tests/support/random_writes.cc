@@ -1,4 +1,4 @@
-#include "commands/random_writes.h"
+#include "support/random_writes.h"
 
 #include <sstream>
 #include <string_view>
@@ -149,7 +149,7 @@ std::string RandomWrites::Word(const std::string& pattern, int64_t now_ms) {
     case 'i':
       return with(std::to_string(static_cast<int>(Draw(7)) - 3));
     case 'f':
-      return with(std::to_string(Draw(100)) + "." + std::to_string(Draw(1000)));
+      return with(std::to_string(Draw(100)) + (taste_.fractions ? "." + std::to_string(Draw(1000)) : ""));
     case 't':
       return with(std::to_string(1 + Draw(Draw(2) == 0 ? 30 : 3000)));
     case 'd':
@@ -165,9 +165,20 @@ std::string RandomWrites::Word(const std::string& pattern, int64_t now_ms) {
   }
 }
 
+bool RandomWrites::Leaves(std::string_view pattern) const noexcept {
+  if (!taste_.member_deadlines) {
+    for (const std::string_view command :
+         {"HPEXPIRE", "HSETEX", "HGETEX", "EXPIREMEMBER", "SPEXPIRE", "SADDEX"}) {
+      if (pattern.starts_with(command)) return true;
+    }
+  }
+  return !taste_.fractions && pattern.starts_with("GEOADD");
+}
+
 Words RandomWrites::Request(int64_t now_ms) {
   const std::string_view pattern =
       Draw(150) == 0 ? kRarePatterns[Draw(std::size(kRarePatterns))] : kPatterns[Draw(std::size(kPatterns))];
+  if (Leaves(pattern)) return Request(now_ms);
   Words words;
   std::istringstream stream{std::string(pattern)};
   for (std::string word; stream >> word;) words.push_back(Word(word, now_ms));

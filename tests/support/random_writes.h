@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <random>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "support/words.h"
@@ -19,7 +20,13 @@ namespace mayfly::testing {
 
 class RandomWrites {
  public:
+  struct Taste {
+    bool member_deadlines = true;  // which older servers do not know
+    bool fractions = true;         // as scores; each server's digest has digits of its own for them
+  };
+
   explicit RandomWrites(unsigned seed) : random_(seed) {}
+  RandomWrites(unsigned seed, const Taste& taste) : random_(seed), taste_(taste) {}
 
   // The bytes of one or more requests. `now_ms`: Unix time.
   std::string Next(int64_t now_ms);
@@ -29,6 +36,8 @@ class RandomWrites {
   static std::vector<Words> SmallLimits();
 
  private:
+  // The pattern is not to this taste.
+  bool Leaves(std::string_view pattern) const noexcept;
   Words Request(int64_t now_ms);
   std::string Word(const std::string& pattern, int64_t now_ms);
   std::string Key(char type) { return type + std::to_string(Draw(kKeys)); }
@@ -37,6 +46,7 @@ class RandomWrites {
   static constexpr size_t kKeys = 5;
 
   std::mt19937 random_;
+  Taste taste_;
 };
 
 }  // namespace mayfly::testing
