@@ -2,10 +2,12 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <string>
 #include <vector>
 
 #include "base/log/log.h"
+#include "commands/failing_allocation.h"
 #include "commands/master_world.h"
 #include "replication/master_link.h"
 #include "support/fake_target.h"
@@ -14,7 +16,7 @@
 namespace mayfly::testing {
 namespace {
 
-// SEED=<number> in the environment begins elsewhere, and shows the follower's log.
+// SEED=<number> in the environment begins elsewhere, and shows both logs.
 constexpr unsigned kSeeds = 20;
 unsigned FirstSeed() {
   const char* const text = std::getenv("SEED");
@@ -38,6 +40,9 @@ class Follower : public SnapshotTest {
 
 class FollowTest : public MasterTest {
  public:
+  FollowTest() {
+    if (std::getenv("SEED") != nullptr) server().server.log = &log_;
+  }
   // Lets time pass on both sides, and carries bytes until neither has any.
   void Pass(uint64_t ms) {
     AdvanceTime(ms);
@@ -48,6 +53,7 @@ class FollowTest : public MasterTest {
     for (int idle = 0; idle < 3;) {
       if (follower.targets.count() == 0) return;
       FakeTarget& link = follower.targets.last();
+      if (connection_ != nullptr && connection_->session().closes()) Cut();
       if (link.closed()) return;
       if (connected_ != follower.targets.count()) {
         connected_ = follower.targets.count();
@@ -63,13 +69,20 @@ class FollowTest : public MasterTest {
   }
   void Follow() {
     REQUIRE(follower.Run({"REPLICAOF", "there", "7000"}) == Ok());
+    AwaitLink();
+  }
+  // A thread writes the file.
+  void AwaitLink() {
     for (int i = 0; i < 10'000 && Link("master_link_status") != "up"; ++i) Pass(2);
     REQUIRE(Link("master_link_status") == "up");
   }
-  void Break() {
+  void Cut() {
     connection_.reset();
     server().RunWoken();
     follower.targets.last().HangUp();
+  }
+  void Break() {
+    Cut();
     Pass(MasterLink::kRetryMs);
   }
   std::string Link(const std::string& field) {
@@ -136,6 +149,7 @@ class FollowTest : public MasterTest {
   Follower follower;
 
  private:
+  Log log_{server().clock, Log::Level::kNotice, ""};
   std::unique_ptr<TestClient> connection_;
   size_t connected_ = 0;
 };
@@ -199,6 +213,50 @@ TEST_CASE_METHOD(FollowTest, "writes during the snapshot are in the snapshot or 
   REQUIRE(Link("master_link_status") == "up");
   CompareAll();
   CHECK(Link("master_failed_commands") == "0");
+}
+
+TEST_CASE_METHOD(FollowTest, "whichever allocation of a write fails, the follower has what its master has") {
+  const std::string kLong(6000, 'x');
+  server().changes.Unlisten(server().change_log);  // it needs memory where no listener may
+  Run({"SET", "long", kLong});
+  Run({"RPUSH", "list", kLong, "a", "b"});
+  Run({"SADD", "set", kLong, "a", "b", "c"});
+  Run({"XADD", "stream", "1-1", "f", kLong});
+  Run({"XGROUP", "CREATE", "stream", "g", "0"});
+  Run({"SET", "tagged", "1", "TAGS", "1", "t"});
+  Follow();
+  const std::vector<std::vector<Words>> turns = {
+      {{"SET", "a", "1"}, {"INCR", "b"}, {"MSET", "c", "1", "d", kLong}},
+      {{"APPEND", "long", "y"}, {"RENAME", "long", "moved"}},
+      {{"RPUSH", "list", "c"}, {"LMOVE", "list", "list2", "LEFT", "LEFT"}},
+      {{"SPOP", "set"}, {"SPOP", "set", "2"}, {"EXPIRE", "set", "100"}},
+      {{"XREADGROUP", "GROUP", "g", "ann", "STREAMS", "stream", ">"}},
+      {{"XADD", "stream", "*", "f", "v"}, {"XTRIM", "stream", "MAXLEN", "1"}},
+      {{"HSET", "hash", "f", "v"}, {"ZADD", "zset", "1", "a"}},
+      {{"SELECT", "1"}, {"SET", "a", kLong}, {"SWAPDB", "0", "1"}},
+      {{"INVALIDATE", "t"}, {"PUBLISH", "c", "m"}, {"FLUSHDB"}}};
+  for (const std::vector<Words>& turn : turns) {
+    CAPTURE(turn);
+    std::string bytes;
+    for (const Words& request : turn) bytes += EncodeRequest(request);
+    bool failed = true;
+    for (size_t nth = 1; failed; ++nth) {
+      CAPTURE(nth);
+      TestClient writer(server());
+      {
+        const FailingAllocation failing(nth);
+        try {
+          writer.RunRaw(bytes);
+        } catch (const std::bad_alloc&) {
+        }
+      }
+      failed = AllocationFailed();
+      Pass(MasterLink::kRetryMs);
+      Pass(MasterLink::kRetryMs);
+      AwaitLink();
+      Compare({"DEBUG", "DIGEST"});
+    }
+  }
 }
 
 }  // namespace mayfly::testing

@@ -120,6 +120,38 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica that leaves during its snapshot 
   CHECK(Field("replication", "connected_slaves") == "1");
 }
 
+TEST_CASE_METHOD(MasterReplicasTest,
+                 "a replica waits for the end of a save, and a save is refused meanwhile") {
+  FillWith(1000);
+  CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
+  FakeReplica& replica = NewReplica();
+  replica.Greet();
+  CHECK(replica.client.RunRaw("PSYNC ? -1\r\n").empty());
+  CHECK(Field("replication", "slave0").find("state=wait_bgsave") != std::string::npos);
+  FinishSave();
+  AdvanceTime(Replicas::kTickMs);
+  CHECK(Field("replication", "slave0").find("state=send_bulk") != std::string::npos);
+  CHECK(Run({"BGSAVE"}) == Error("ERR Background save already in progress"));
+  ReceiveAll(replica);
+  replica.Confirm();
+  CHECK(Field("replication", "slave0").find("state=online") != std::string::npos);
+  CHECK(Run({"BGSAVE"}) == Simple("Background saving started"));
+  FinishSave();
+}
+
+TEST_CASE_METHOD(MasterReplicasTest, "CLIENT UNBLOCK does not end a replica's wait for its snapshot") {
+  FillWith(1000);
+  FakeReplica& replica = NewReplica();
+  replica.Greet();
+  const std::string answer = replica.client.RunRaw("PSYNC ? -1\r\n");
+  Run({"CLIENT", "UNBLOCK", std::to_string(replica.client.session().id)});
+  server().RunWoken();
+  ReceiveAll(replica, answer);
+  replica.Confirm();
+  Run({"SET", "a", "1"});
+  CHECK(replica.Take() == Lines{"SELECT 0", "SET a 1"});
+}
+
 // ---- after a break
 
 TEST_CASE_METHOD(MasterReplicasTest, "a replica goes on after a break with exactly the bytes that it lacks") {
