@@ -150,7 +150,22 @@ CLUSTER_CLIENTS = (
         **SHARDS,
     ),
 )
-DRIVERS = (*LIBRARIES, *GROUPS, *frameworks.DRIVERS, *EXAMPLES, *CLUSTER_CLIENTS)
+# Clients that ask three sentinels for the master: it is killed while they write, and comes back.
+SENTINEL_STEPS = (
+    "finds the master and a replica by the sentinels",
+    "reads at a replica what the master has got",
+    "goes on at another server when the master is killed",
+    "finds there what WAIT has confirmed",
+    "has the old master as a replica",
+)
+WATCHED = {"restarts": 1, "sentinels": True}
+SENTINEL_CLIENTS = (
+    Driver("Sentinel of python3-redis", "/usr/bin/python3", "sentinel.py", SENTINEL_STEPS, **WATCHED),
+    Driver("Sentinel of redis-rb", "ruby", "sentinel.rb", SENTINEL_STEPS, **WATCHED),
+    Driver("Sentinel of ioredis", "node", "node/ioredis_sentinel.js", SENTINEL_STEPS, **WATCHED),
+    Driver("createSentinel of redis (node)", "node", "node/redis_sentinel.js", SENTINEL_STEPS, **WATCHED),
+)
+DRIVERS = (*LIBRARIES, *GROUPS, *frameworks.DRIVERS, *EXAMPLES, *CLUSTER_CLIENTS, *SENTINEL_CLIENTS)
 
 
 def chosen(words):

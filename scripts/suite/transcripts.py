@@ -1,12 +1,14 @@
 """Runs a driver of tests/clients against two servers and compares what it reports.
 
 A driver gets a port and a password. It prints one JSON line for each step, with the values and their types as its library
-returned them. It may ask for a restart of the server with {"restart": true}; the answer is a line.
+returned them. It may ask for a restart of the server with {"restart": true}; the answer is a line. A driver with sentinels may also
+ask that the master be killed, with {"kill": true}; its restart starts the server that was killed.
 """
 
 import contextlib
 import json
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -20,6 +22,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
 
 import certificates
+import sentinels
 from servers import Server, Spec, free_port
 
 PASSWORD = "pass-word"
@@ -36,6 +39,8 @@ class Driver:
     `options`.
     `tls`: it connects by TLS, with a certificate of its own. It finds the files in the folder that the variable TLS_FILES
     names.
+    `sentinels`: instead of a server there are a master, two replicas and three sentinels. The driver gets the ports of the
+    sentinels, with commas, instead of a port.
     """
 
     name: str
@@ -47,6 +52,7 @@ class Driver:
     alone: bool = False
     options: str = ""
     tls: bool = False
+    sentinels: bool = False
 
     @property
     def folder(self):
@@ -137,10 +143,9 @@ class Drive:
         try:
             for line in process.stdout:
                 told = json.loads(line)
-                if "restart" in told:
-                    restarts += 1
-                    self._server.stop()
-                    self._server = self._start()
+                if "restart" in told or "kill" in told:
+                    restarts += int("restart" in told)
+                    self._kill() if "kill" in told else self._restart()
                     process.stdin.write("\n")
                     process.stdin.flush()
                 else:
@@ -154,7 +159,22 @@ class Drive:
             process.stdout.close()
 
     def _start(self):
-        return Server(self._spec, self._folder, None, port=self._port)
+        if not self._driver.sentinels:
+            return Server(self._spec, self._folder, None, port=self._port)
+        program, sentinel = shlex.split(self._spec.command)[0], shutil.which("redis-server", path=self._env["PATH"])
+        group = sentinels.Group(program, sentinel, self._folder, PASSWORD)
+        self._driver_port = ",".join(map(str, group.sentinels))
+        return group
+
+    def _restart(self):
+        if self._driver.sentinels:
+            self._server.start_killed()
+            return
+        self._server.stop()
+        self._server = self._start()
+
+    def _kill(self):
+        self._server.kill_master()
 
 
 def run_driver(tally, driver, specs, env, work):
@@ -174,6 +194,7 @@ def run_driver(tally, driver, specs, env, work):
 
 
 def selftest():
+    sentinels.selftest()
     driver = Driver("a client", "sh", "a.sh", ("a", "--rdb"), waiting={"--rdb": "refused"})
     good = [("a", [1, "x"]), ("--rdb", ["refused"])]
     theirs = [("a", [1, "x"]), ("--rdb", ["OK"])]

@@ -52,11 +52,13 @@ async function eventually(call, accepts, text) {
   }
 }
 
-// Asks for a restart of the server and waits for the line that tells of its end.
-function restarted() {
-  process.stdout.write(JSON.stringify({ restart: true }) + "\n");
+// Asks for what the suite does to servers, and waits for the line that tells of its end.
+function asked(request) {
+  process.stdout.write(JSON.stringify({ [request]: true }) + "\n");
   return new Promise((resolve) => process.stdin.once("data", resolve));
 }
+const restarted = () => asked("restart");
+const killed = () => asked("kill");
 
 // Runs the steps; an error that they let out is the driver's end.
 function run(main) {
@@ -87,6 +89,7 @@ module.exports = {
   until,
   eventually,
   restarted,
+  killed,
   run,
   WORKER_STREAMS,
   EVERY_BYTE,
