@@ -39,9 +39,9 @@ def adapted(text, changes):
 
 
 class Group:
-    """The servers, of the program `program`, and the sentinels. Ends them with stop()."""
+    """The servers, of the program `program`, and the sentinels, which are `sentinel`, a redis-server. Ends them with stop()."""
 
-    def __init__(self, program, sentinel, folder, password):
+    def __init__(self, program, sentinel, folder, password=""):
         self._program, self._sentinel, self._password = program, sentinel, password
         self._running = {}
         ports = free_ports(SERVERS + SENTINELS)
@@ -81,6 +81,12 @@ class Group:
             server.kill()
         self._running.clear()
 
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
     def _wait_until_complete(self):
         """Each sentinel knows the replicas and the other sentinels; before that a failover may find no majority."""
         wanted, end = {"num-slaves": SERVERS - 1, "num-other-sentinels": SENTINELS - 1}, time.monotonic() + KNOWN_WITHIN_S
@@ -102,7 +108,9 @@ class Group:
 
     def _configure(self, port):
         os.makedirs(self._path(port))
-        lines = [f"port {port}", "bind 127.0.0.1", f"requirepass {self._password}", f"masterauth {self._password}", 'save ""']
+        lines = [f"port {port}", "bind 127.0.0.1", 'save ""']
+        if self._password:
+            lines += [f"requirepass {self._password}", f"masterauth {self._password}"]
         if port != self.servers[0]:
             lines.append(f"replicaof 127.0.0.1 {self.servers[0]}")
         with open(os.path.join(self._path(port), "server.conf"), "w", encoding="utf-8") as file:
@@ -124,7 +132,7 @@ class Group:
             "dir": folder,
             f"sentinel monitor {MASTER}": f"127.0.0.1 {self.servers[0]} 2",
             f"sentinel auth-user {MASTER}": None,
-            f"sentinel auth-pass {MASTER}": self._password,
+            f"sentinel auth-pass {MASTER}": self._password or None,
             f"sentinel down-after-milliseconds {MASTER}": AWAY_MS,
             f"sentinel failover-timeout {MASTER}": 10_000,
         }

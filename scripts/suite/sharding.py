@@ -2,7 +2,8 @@
 
 Three daemons behind nutcracker, with conf/twemproxy: while clients write and read, one daemon is killed and started again.
 No client may read anything but nil, an error, or a value that was written last, and the keys of the two others must all
-be there in the end. conf/haproxy is checked by haproxy itself, and then must leave a daemon that was killed.
+be there in the end. conf/haproxy is checked by haproxy itself, and then must leave a daemon that was killed; with sentinels it
+must lead to the new master, and not to the old one while that has no replica.
 """
 
 import os
@@ -18,6 +19,8 @@ import traceback
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
 
+import programs
+import sentinels
 from servers import Server, Spec, child_setup, free_port
 from wire import ErrorReply, Wire
 
@@ -252,9 +255,7 @@ def behind_haproxy(daemon, folder):
                 return None
 
         with Proxy(["haproxy", "-f", "{conf}"], "haproxy/haproxy.cfg", daemons.addresses("127.0.0.1:6380"), folder) as proxy:
-            done = subprocess.run(["haproxy", "-c", "-f", proxy.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-            if done.returncode != 0 or re.search(rb"\[(WARNING|ALERT)\]", done.stdout):
-                raise Wrong(done.stdout.decode(errors="replace"))
+            checked_by_haproxy(proxy)
             eventually(lambda: who() == "0", "haproxy does not lead to the first daemon")
             daemons.kill_first()
             eventually(lambda: who() == "1", "haproxy does not lead to the second daemon")
@@ -263,13 +264,57 @@ def behind_haproxy(daemon, folder):
         return "from the first daemon to the second, and back"
 
 
+def checked_by_haproxy(proxy):
+    done = subprocess.run(["haproxy", "-c", "-f", proxy.path], stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0 or re.search(rb"\[(WARNING|ALERT)\]", done.stdout):
+        raise Wrong(done.stdout.decode(errors="replace"))
+
+
+def through(port, *words):
+    """The reply to a new client; an exception for an error."""
+    try:
+        with Wire(port, 2) as wire:
+            return wire.ask(*words)
+    except (OSError, ErrorReply) as problem:
+        return problem
+
+
+def is_replica(port):
+    role = through(port, "ROLE")
+    return isinstance(role, list) and role[0] == "slave"
+
+
+def behind_haproxy_with_sentinels(daemon, folder):
+    redis = shutil.which("redis-server", path=programs.environment(ROOT)["PATH"])
+    with sentinels.Group(daemon, redis, folder) as group:
+        writes, reads = sentinels.free_ports(2)
+        addresses = {f"127.0.0.1:{7001 + index}": f"127.0.0.1:{port}" for index, port in enumerate(group.servers)}
+        addresses |= {"127.0.0.1:6380": f"127.0.0.1:{writes}", "127.0.0.1:6381": f"127.0.0.1:{reads}"}
+        with Proxy(["haproxy", "-f", "{conf}"], "haproxy/failover.cfg", addresses, folder) as proxy:
+            checked_by_haproxy(proxy)
+            eventually(lambda: through(writes, "SET", "k", "first") == "OK", "haproxy does not lead to the master")
+            eventually(lambda: through(reads, "GET", "k") == "first", "haproxy does not lead to a replica")
+            killed = group.kill_master()
+            eventually(lambda: through(writes, "SET", "k", "second") == "OK", "haproxy does not lead to the new master")
+            group.start_killed()
+            asked, end = 0, time.monotonic() + 2 * WAITS_S
+            while not is_replica(killed):
+                # It is empty, and takes writes until the sentinels make it a replica.
+                if through(writes, "GET", "k") != "second" or time.monotonic() > end:
+                    raise Wrong(f"haproxy leads to the old master: {through(writes, 'GET', 'k')}")
+                asked += 1
+            eventually(lambda: through(killed, "GET", "k") == "second", "the old master has not got the keys")
+            return f"from a master to the next one, and {asked} times not to the old one"
+
+
 def run(tally, daemon):
     print("Several daemons behind proxies", flush=True)
     script = os.path.join(ROOT, "scripts", "install-packages")
     if subprocess.run([script, "sharding"], stdin=subprocess.DEVNULL).returncode != 0:
         tally.step("packages of the proxies", 0, 1, 0.0)
         return
-    for name, check in (("nutcracker", behind_nutcracker), ("haproxy", behind_haproxy)):
+    checks = {"nutcracker": behind_nutcracker, "haproxy": behind_haproxy, "haproxy with sentinels": behind_haproxy_with_sentinels}
+    for name, check in checks.items():
         started = time.monotonic()
         folder = os.path.join(ROOT, "build", "sharding", name)
         shutil.rmtree(folder, ignore_errors=True)
