@@ -186,7 +186,7 @@ def arguments_of():
         metavar="NAME",
         help="only: client libraries, frameworks and tools, against Mayfly and redis-server; all, or those with such a name",
     )
-    parser.add_argument("--sharding", action="store_true", help="only: daemons behind nutcracker and haproxy, with conf/'s examples")
+    parser.add_argument("--sharding", action="store_true", help="only: servers behind nutcracker, haproxy and sentinels, with conf/'s examples")
     parser.add_argument("--metrics", action="store_true", help="only: the metrics port, with Prometheus and its tools")
     parser.add_argument("--page", action="store_true", help="only: the status page, in a headless Chromium")
     parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")

@@ -3,7 +3,7 @@
 Three daemons behind nutcracker, with conf/twemproxy: while clients write and read, one daemon is killed and started again.
 No client may read anything but nil, an error, or a value that was written last, and the keys of the two others must all
 be there in the end. conf/haproxy is checked by haproxy itself, and then must leave a daemon that was killed; with sentinels it
-must lead to the new master, and not to the old one while that has no replica.
+must lead to the new master, and not to the old one while that has no replica. pods.py runs what conf/kubernetes/failover.yaml has.
 """
 
 import os
@@ -19,6 +19,7 @@ import traceback
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
 
+import pods
 import programs
 import sentinels
 from servers import Server, Spec, child_setup, free_port
@@ -307,16 +308,31 @@ def behind_haproxy_with_sentinels(daemon, folder):
             return f"from a master to the next one, and {asked} times not to the old one"
 
 
+def in_pods(daemon, folder):
+    env = {**os.environ, "PATH": programs.environment(ROOT)["PATH"]}
+    done = subprocess.run([*pods.COMMAND, daemon, os.path.join(folder, "pods")], env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    if done.returncode != 0:
+        raise Wrong(done.stdout.decode(errors="replace"))
+    return "a killed container, deleted pods and a new address, by conf/kubernetes/failover.yaml"
+
+
+CHECKS = {
+    "behind nutcracker": behind_nutcracker,
+    "behind haproxy": behind_haproxy,
+    "behind haproxy, with sentinels": behind_haproxy_with_sentinels,
+    "in place of pods, with sentinels": in_pods,
+}
+
+
 def run(tally, daemon):
     print("Several daemons behind proxies", flush=True)
     script = os.path.join(ROOT, "scripts", "install-packages")
     if subprocess.run([script, "sharding"], stdin=subprocess.DEVNULL).returncode != 0:
         tally.step("packages of the proxies", 0, 1, 0.0)
         return
-    checks = {"nutcracker": behind_nutcracker, "haproxy": behind_haproxy, "haproxy with sentinels": behind_haproxy_with_sentinels}
-    for name, check in checks.items():
+    for name, check in CHECKS.items():
         started = time.monotonic()
-        folder = os.path.join(ROOT, "build", "sharding", name)
+        folder = os.path.join(ROOT, "build", "sharding", re.sub(r"\W+", "-", name))
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(folder)
         try:
@@ -324,4 +340,4 @@ def run(tally, daemon):
             print(f"  {name}: {text}", flush=True)
         except Exception:
             text, passed = traceback.format_exc(), False
-        tally.step(f"behind {name}", int(passed), int(not passed), time.monotonic() - started, text)
+        tally.step(name, int(passed), int(not passed), time.monotonic() - started, text)
