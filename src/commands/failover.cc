@@ -26,9 +26,9 @@ bool ReadFailover(Context& ctx, Args& args, Failover::Terms& terms, bool& aborts
       config::MasterAddress& target = terms.target.emplace();
       target.host = args.Next();
       const std::optional<int64_t> port = args.NextInteger();
-      if (!port || *port < 0 || *port > std::numeric_limits<uint16_t>::max())
-        return ctx.Fail(errors::kNotInteger), false;
-      target.port = static_cast<uint16_t>(*port);
+      if (!port) return ctx.Fail(errors::kNotInteger), false;
+      const bool is_port = *port > 0 && *port <= std::numeric_limits<uint16_t>::max();
+      target.port = is_port ? static_cast<uint16_t>(*port) : 0;  // no replica has it
     } else if (!terms.force && args.Accept("FORCE")) {
       terms.force = true;
     } else {
@@ -72,8 +72,7 @@ constexpr Command kRows[] = {
      .since = "6.2.0",
      .complexity = "O(1); writers wait until a replica has all changes",
      .summary = "Hands over to a replica that has everything: the two servers change roles.",
-     .syntax = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]",
-     .argument_notes = "option=target"},
+     .syntax = "[TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds]"},
 };
 const CommandFamily kFamily("server", kRows);
 

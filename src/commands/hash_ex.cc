@@ -69,7 +69,7 @@ void DeleteFields(Context& ctx, const Key& key, Entry& entry, Fields fields) {
 // Sets the deadlines of the existing fields. A deadline in the past deletes the fields.
 void SetDeadlines(Context& ctx, const Key& key, Entry& entry, Fields fields, size_t stride,
                   const FieldTime& time) {
-  const bool past = time.Past(ctx.now);
+  const bool past = time.Past(ctx.now) && ctx.RemovesOverdue();
   Entry* const roomy = past ? &entry : RoomForDeadlines(ctx, key, entry);
   MemberEffect effect(ctx.server.databases.changes().WantsEffects(), ValueType::kHash);
   Event event;

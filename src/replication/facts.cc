@@ -55,7 +55,7 @@ bool GiveDeadlines(Keyspace& keyspace, const Key& key, Entry& entry, std::string
     MemberTermsIn terms;
     terms.Begin(record);
     size_t budget = SIZE_MAX;
-    good = terms.GiveSome(value, wall, keyspace.home(), now, budget);
+    good = terms.GiveSome(value, {.wall = wall, .keeps_due = true, .home = keyspace.home()}, now, budget);
     return true;
   });
   return good;

@@ -89,7 +89,6 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   figures_.down_since_mono_ms = now.mono_ms;
   retry_mono_ms_ = now.mono_ms;
   Become(State::kConnect, now);
-  HoldExpired();
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }
@@ -105,7 +104,6 @@ void MasterLink::FollowNone(Now now) {
   figures_.history.clear();
   Become(State::kNone, now);
   Replicas::Of(server_).TakeOver(now);
-  HoldExpired();
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following no master any more");
 }
@@ -116,6 +114,7 @@ void MasterLink::Become(State state, Now now) noexcept {
     figures_.down_since_mono_ms = now.mono_ms;
   figures_.state = state;
   GateStaleData();
+  HoldExpired();
 }
 
 // A put finds no hidden key, and the key would be there twice.

@@ -64,9 +64,10 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   if (!problem.empty()) return problem;
   const config::Settings& settings = server_.options.settings();
   FunctionLibraries* const libraries = FunctionLibraries::Of(server_);
-  reader_.emplace(
-      *file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
-      RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown, .verifies = settings.rdbchecksum});
+  reader_.emplace(*file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
+                  RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown,
+                                      .verifies = settings.rdbchecksum,
+                                      .keeps_due = terms.from_master});
   if (terms.flush) server_.databases.FlushAll(now);
   if ((terms.flush || terms.from_master) && libraries != nullptr) libraries->Flush();
   claims_.emplace(server_.databases, /*of_keys=*/!terms.file_wins);

@@ -241,7 +241,11 @@ RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
   key_.name = name;
   state_ = State::kValue;
   const bool ttls = ours_ && !key_.terms.wall_members;
-  if (value_.Begin(type, {.home = sink_.HomeOf(key_.database), .now = now, .valkey = valkey_, .ttls = ttls}))
+  if (value_.Begin(type, {.home = sink_.HomeOf(key_.database),
+                          .now = now,
+                          .valkey = valkey_,
+                          .ttls = ttls,
+                          .keeps_due = rules_.keeps_due}))
     return Step::kOk;
   if (type != rdb::type::kModule) return Damaged("a value of the unknown type " + std::to_string(type));
   const Step begun = BeginSkip(rdb::ModuleSkip::Kind::kValue, type);
@@ -268,7 +272,11 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
 // What is no deadline of members is left for ReadRecord.
 RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
   if (!members_.done()) {
-    if (!members_.GiveSome(*rich_, key_.terms.wall_members, sink_.HomeOf(key_.database), now, budget))
+    if (!members_.GiveSome(*rich_,
+                           {.wall = key_.terms.wall_members,
+                            .keeps_due = rules_.keeps_due,
+                            .home = sink_.HomeOf(key_.database)},
+                           now, budget))
       return Damaged("deadlines of members that cannot be read");
     return members_.done() ? Step::kOk : Step::kSpent;
   }

@@ -96,7 +96,8 @@ class RecordReader {
 
   struct Rules {
     bool skips_unknown = true;
-    bool verifies = true;  // the checksum
+    bool verifies = true;    // the checksum
+    bool keeps_due = false;  // members that are due stay
   };
 
   // Throws std::bad_alloc.

@@ -53,6 +53,7 @@ constexpr Difference kDifferences[] = {
     {"explog|help", "", "of Mayfly"},
     {"explog|info", "", "of Mayfly"},
     {"explog|read", "", "of Mayfly"},
+    {"failover", "arguments", "Redis gives the token of a block to the block"},
     {"fieldttl", "", "of Dragonfly"},
     {"geohash", "arguments", "as 7.2 shows it: the members may be left out"},
     {"geopos", "arguments", "as GEOHASH"},

@@ -57,7 +57,8 @@ class FakeReplica {
     for (const Reply& request : TakeReplies(bytes)) {
       std::string line;
       for (size_t i = 0; i < request.elements.size(); ++i) {
-        const bool is_payload = i == 3 && request.elements[0] == Bulk("RESTORE");
+        const bool is_payload = (i == 3 && request.elements[0] == Bulk("RESTORE")) ||
+                                (i == 2 && request.elements[1] == Bulk("__mayfly__"));
         if (i != 0) line += ' ';
         line += is_payload ? "..." : request.elements[i].text;
       }

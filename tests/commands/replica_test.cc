@@ -29,7 +29,7 @@ class ReplicaTest : public SnapshotTest {
     return disk.files().at(kSnapshotPath);
   }
   FakeTarget& master() { return targets.last(); }
-  // Until the master is asked for its keys.
+  // Until the master is asked for its keys: by this request, or by any if it is empty.
   void Greet(const std::string& sync = "PSYNC ? -1") {
     master().Accept();
     CHECK(master().Take() == "PING");
@@ -38,13 +38,14 @@ class ReplicaTest : public SnapshotTest {
     master().Answer("+OK\r\n");
     CHECK(master().Take() == "REPLCONF capa eof capa psync2 capa mayfly");
     master().Answer("+OK\r\n");
-    CHECK(master().Take() == sync);
+    const std::string asked = master().Take();
+    CHECK((sync.empty() ? asked.starts_with("PSYNC ") : asked == sync));
   }
-  void Connect() {
+  void Connect(const std::string& sync = "PSYNC ? -1") {
     CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
     AdvanceTime(0);
     REQUIRE(targets.count() != 0);
-    Greet();
+    Greet(sync);
   }
   void AnswerFull(int64_t offset = 100) {
     master().Answer("+FULLRESYNC " + kHistory + " " + std::to_string(offset) + "\r\n");
@@ -55,8 +56,8 @@ class ReplicaTest : public SnapshotTest {
          ++i)
       Slice();
   }
-  void Sync(const std::string& file, int64_t offset = 100) {
-    Connect();
+  void Sync(const std::string& file, int64_t offset = 100, const std::string& sync = "PSYNC ? -1") {
+    Connect(sync);
     AnswerFull(offset);
     master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
     FinishSync();
@@ -382,11 +383,11 @@ TEST_CASE_METHOD(ReplicaTest, "however often the link breaks, and wherever, each
     CAPTURE(round);
     const std::string stream = Stream(random);
     Run({"REPLICAOF", "NO", "ONE"});
-    Sync(file, 0);
+    Sync(file, 0, "");
     master().Answer(stream);
     const Reply whole = Run({"DEBUG", "DIGEST"});
     Run({"REPLICAOF", "NO", "ONE"});
-    Sync(file, 0);
+    Sync(file, 0, "");
     size_t breaks = 0;
     for (size_t at = 0; at < stream.size();) {
       const size_t piece =
@@ -526,7 +527,7 @@ TEST_CASE_METHOD(ReplicaTest, "a new master frees what has expired meanwhile") {
   AdvanceTime(0);
   CHECK(Run({"DBSIZE"}) == Integer(0));
   CHECK(Run({"SET", "b", "1"}) == Ok());
-  CHECK(Run({"ROLE"}) == Array({Bulk("master"), Integer(0), Array({})}));
+  CHECK(Run({"ROLE"}).elements[0] == Bulk("master"));
 }
 
 // ---- clients

@@ -117,6 +117,7 @@ constexpr Gap kGaps[] = {
     {"explog|help", "", GapKind::kUnknown, "as EXPLOG"},
     {"explog|info", "", GapKind::kUnknown, "as EXPLOG"},
     {"explog|read", "", GapKind::kUnknown, "as EXPLOG"},
+    {"failover", "", GapKind::kNeverAccepted, "there are no replicas; failover_test.cc covers it"},
     {"fieldttl", "", GapKind::kUnknown, "of Dragonfly; member_expire_test.cc covers it"},
     {"fcall", "", GapKind::kNotSent, "as EVAL"},
     {"fcall_ro", "", GapKind::kNotSent, "as EVAL"},

@@ -103,6 +103,7 @@ void Keyspace::TouchExtra(Entry& entry, Now now) noexcept {
 }
 
 void Keyspace::Slide(Entry& entry, Now now) noexcept {
+  if (parts_.expired_keys != ExpiredKeys::kRemoved) return;  // the master decides
   if (parts_.access_effect == AccessEffect::kNone) return;
   const Expiry deadline = Lifetimes::Slid(entry, now);
   if (deadline.kind == Expiry::Kind::kNever) return;

@@ -103,7 +103,8 @@ void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) 
 Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
   RichValue& value = *entry.rich();
   const Expiry first = value.NextDeadline();
-  if (!first.Reached(now)) return &entry;
+  // A master's command is late, and may give them another deadline.
+  if (!first.Reached(now) || parts_.expired_keys == ExpiredKeys::kShown) return &entry;
   TellBefore(entry);
   const uint64_t before = value.Bytes();
   DroppedNames names(parts_.changes.WantsEffects());

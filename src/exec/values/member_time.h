@@ -54,7 +54,7 @@ void ExpireMembers(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   const auto has = [&](std::string_view member) { return Kind::Has(*found.value, member); };
   if (found.entry == nullptr || std::none_of(members->begin(), members->end(), has))
     return ReplyResults(ctx, results);
-  const bool past = time.Past(ctx.now);
+  const bool past = time.Past(ctx.now) && ctx.RemovesOverdue();
   if (!past) found.entry = RoomForDeadlines(ctx, key, *found.entry);
   MemberEffect effect(ctx.server.databases.changes().WantsEffects(), Value::kType);
   Event event;

@@ -35,7 +35,8 @@ bool HashIn::Knows(uint8_t type) noexcept {
 bool HashIn::Set(std::string_view field, std::string_view value, uint64_t deadline_ms) {
   if (deadline_ms > kLatestMs) return false;
   const Expiry deadline{Expiry::Kind::kWall, deadline_ms};
-  if (deadline_ms != 0 && deadline.Reached(terms_.now)) {
+  const bool due = deadline_ms != 0 && deadline.Reached(terms_.now);
+  if (due && !terms_.keeps_due) {
     ++expired_;
     return true;
   }
@@ -44,7 +45,8 @@ bool HashIn::Set(std::string_view field, std::string_view value, uint64_t deadli
   value_->Set(pair, terms_.limits.hash, terms_.home, false, progress);
   if (progress.added == 0) return false;
   if (deadline_ms == 0) return true;
-  const Expiry::Kind clock = terms_.ttls ? Expiry::Kind::kRelative : Expiry::Kind::kWall;
+  // A deadline that is over may lie before the monotonic clock's begin.
+  const Expiry::Kind clock = terms_.ttls && !due ? Expiry::Kind::kRelative : Expiry::Kind::kWall;
   value_->SetDeadline(field, {clock, deadline.On(clock, terms_.now)}, terms_.now);
   return true;
 }

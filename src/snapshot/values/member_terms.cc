@@ -39,6 +39,15 @@ void Give(SortedSetValue& set, std::string_view member, Expiry deadline, MemberH
     set.SetDeadline(found, member, deadline, home, now);
 }
 
+void GiveTo(RichValue& value, std::string_view member, Expiry deadline, MemberHome home, Now now) {
+  if (value.type == ValueType::kHash)
+    Give(static_cast<HashValue&>(value), member, deadline, home, now);
+  else if (value.type == ValueType::kSet)
+    Give(static_cast<SetValue&>(value), member, deadline, home, now);
+  else
+    Give(static_cast<SortedSetValue&>(value), member, deadline, home, now);
+}
+
 }  // namespace
 
 void MemberTermsOut::Write(std::string_view member, int64_t deadline_unix_ms) {
@@ -78,7 +87,7 @@ void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes, bool of_h
   terms.End();
 }
 
-bool MemberTermsIn::GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget) {
+bool MemberTermsIn::GiveSome(RichValue& value, const Terms& terms, Now now, size_t& budget) {
   for (; !done() && budget != 0; --budget) {
     rdb::In in(std::string_view(record_).substr(at_));
     std::string_view member;
@@ -86,13 +95,10 @@ bool MemberTermsIn::GiveSome(RichValue& value, bool wall, MemberHome home, Now n
     if (in.String(member) != rdb::ReadStatus::kOk || in.Millis(unix_ms) != rdb::ReadStatus::kOk) return false;
     Expiry deadline = Expiry::Never();
     if (unix_ms > now.wall_ms)
-      deadline = wall ? Expiry::At(unix_ms) : Expiry::In(static_cast<uint64_t>(unix_ms - now.wall_ms), now);
-    if (value.type == ValueType::kHash)
-      Give(static_cast<HashValue&>(value), member, deadline, home, now);
-    else if (value.type == ValueType::kSet)
-      Give(static_cast<SetValue&>(value), member, deadline, home, now);
-    else
-      Give(static_cast<SortedSetValue&>(value), member, deadline, home, now);
+      deadline =
+          terms.wall ? Expiry::At(unix_ms) : Expiry::In(static_cast<uint64_t>(unix_ms - now.wall_ms), now);
+    const bool stays = deadline.kind == Expiry::Kind::kNever && terms.keeps_due;
+    if (!stays) GiveTo(value, member, deadline, terms.home, now);
     at_ += in.at();
   }
   return true;

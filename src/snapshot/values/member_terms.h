@@ -51,7 +51,12 @@ class MemberTermsIn {
   // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
   // TTLs. Members whose deadlines are over go; names that the value does not have are passed over. Returns false if these are no
   // deadlines. Throws std::bad_alloc. REQUIRES: the value is a hash, a set or a sorted set.
-  bool GiveSome(RichValue& value, bool wall, MemberHome home, Now now, size_t& budget);
+  struct Terms {
+    bool wall;       // promises in Unix time
+    bool keeps_due;  // members whose deadlines are over stay, without one: their master removes them
+    MemberHome home;
+  };
+  bool GiveSome(RichValue& value, const Terms& terms, Now now, size_t& budget);
 
  private:
   std::string record_;

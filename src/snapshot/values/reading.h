@@ -43,10 +43,11 @@ struct ValueLimits {
 // What a reader has to know beside the bytes.
 struct ReadingTerms {
   ValueLimits limits;
-  MemberHome home;  // of the members of a large value
-  Now now;          // fields with a deadline before are dropped
-  bool valkey;      // the input is Valkey's, where type 22 has another meaning
-  bool ttls;        // deadlines of fields are TTLs; else they are promises in Unix time
+  MemberHome home;         // of the members of a large value
+  Now now;                 // fields with a deadline before are dropped
+  bool valkey;             // the input is Valkey's, where type 22 has another meaning
+  bool ttls;               // deadlines of fields are TTLs; else they are promises in Unix time
+  bool keeps_due = false;  // fields that are due stay: a master may still give them another deadline
 };
 
 // Continues a sequence of primitives after the ones before have succeeded:

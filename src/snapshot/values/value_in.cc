@@ -37,7 +37,8 @@ bool ValueIn::Begin(uint8_t type, const Source& source) {
                            .home = source.home,
                            .now = source.now,
                            .valkey = source.valkey,
-                           .ttls = source.ttls};
+                           .ttls = source.ttls,
+                           .keeps_due = source.keeps_due};
   reader_ = std::monostate();
   if (type == type::kString)
     reader_.emplace<Text>();

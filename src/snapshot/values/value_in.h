@@ -59,6 +59,7 @@ class ValueIn {
     Now now;
     bool valkey = false;
     bool ttls = false;  // see ReadingTerms
+    bool keeps_due = false;
   };
 
   explicit ValueIn(const ValueLimits& limits) noexcept : limits_(limits) {}

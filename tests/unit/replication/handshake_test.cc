@@ -42,7 +42,7 @@ TEST_CASE("a replica says who it is, line by line") {
   CHECK(Words(handshake.Take("+PONG")) == "AUTH bob secret");
   CHECK(Words(handshake.Take("+OK")) == "REPLCONF listening-port 7000");
   CHECK(Words(handshake.Take("+OK")) == "REPLCONF ip-address 10.0.0.2");
-  CHECK(Words(handshake.Take("+OK")) == "REPLCONF capa eof capa psync2");
+  CHECK(Words(handshake.Take("+OK")) == "REPLCONF capa eof capa psync2 capa mayfly");
   CHECK(Words(handshake.Take("+OK")) == "PSYNC ? -1");
   CHECK(handshake.Take("+FULLRESYNC " + kHistory + " 17").empty());
   CHECK(handshake.state() == State::kFull);
@@ -64,7 +64,8 @@ TEST_CASE("errors of REPLCONF do not matter, and empty lines say nothing") {
   handshake.Begin();
   handshake.Take("+PONG");
   CHECK(handshake.Take("").empty());
-  CHECK(Words(handshake.Take("-ERR Unrecognized REPLCONF option")) == "REPLCONF capa eof capa psync2");
+  CHECK(Words(handshake.Take("-ERR Unrecognized REPLCONF option")) ==
+        "REPLCONF capa eof capa psync2 capa mayfly");
   CHECK(Words(handshake.Take("-ERR Unrecognized REPLCONF option")) == "PSYNC ? -1");
   CHECK(handshake.Take("").empty());
   CHECK(handshake.state() == State::kUnderWay);

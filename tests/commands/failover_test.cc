@@ -1,0 +1,171 @@
+// FAILOVER: a master hands over to a replica that has everything.
+#include "replication/failover.h"
+
+#include <string>
+
+#include "commands/master_world.h"
+#include "replication/master_link.h"
+#include "support/fake_target.h"
+
+namespace mayfly::testing {
+namespace {
+
+class FailoverTest : public MasterTest {
+ public:
+  FailoverTest() { server().server.master_link = std::make_unique<MasterLink>(server().server, disk); }
+  ~FailoverTest() {
+    server().server.failover.reset();
+    server().server.master_link.reset();
+  }
+  std::string State() { return Field("replication", "master_failover_state"); }
+  std::string Role() { return Field("replication", "role"); }
+  // The replica, as the target of a connection, is asked for its consent.
+  std::string Asked() {
+    FakeTarget& target = targets.last();
+    target.Accept();
+    target.Answer("+PONG\r\n");
+    target.Answer("+OK\r\n");
+    target.Take();
+    target.Answer("+OK\r\n");
+    return target.Take();
+  }
+
+  FakeTargets targets{server()};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(FailoverTest, "writers wait until a replica has everything, and then it is asked") {
+  FakeReplica& replica = Follow();
+  TestClient& writer = Connect();
+  CHECK(Run({"SET", "a", "1"}) == Ok());
+  CHECK(Run({"FAILOVER"}) == Ok());
+  CHECK(State() == "waiting-for-sync");
+  CHECK(writer.RunRaw("SET b 1\r\n").empty());
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+  CHECK(replica.Take() == Lines{"SET a 1", "REPLCONF GETACK *"});
+  CHECK(targets.count() == 0);
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK(State() == "failover-in-progress");
+  REQUIRE(targets.count() == 1);
+  const std::string history = replica.history;
+  CHECK(Asked() == "PSYNC " + history + " " + std::to_string(replica.place + 1) + " FAILOVER");
+  CHECK(writer.RunRaw("").empty());
+  targets.last().Answer("+CONTINUE 0123456789012345678901234567890123456789\r\n");
+  AdvanceTime(0);
+  CHECK(State() == "no-failover");
+  CHECK(Role() == "slave");
+  CHECK(Field("replication", "master_link_status") == "up");
+  CHECK(writer.RunRaw("").starts_with("-READONLY"));
+}
+
+TEST_CASE_METHOD(FailoverTest, "nothing expires while writers wait") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1", "PX", "10"});
+  Run({"FAILOVER"});
+  replica.Take();
+  AdvanceTime(20);
+  CHECK(Run({"EXISTS", "a"}) == Integer(0));
+  CHECK(replica.Take() == Lines{});
+  CHECK(Run({"FAILOVER", "ABORT"}) == Ok());
+  AdvanceTime(0);
+  CHECK(replica.Take() == Lines{"DEL a"});
+}
+
+TEST_CASE_METHOD(FailoverTest, "without a replica that has everything in time the master stays one") {
+  Follow();
+  TestClient& writer = Connect();
+  Run({"SET", "a", "1"});
+  CHECK(Run({"FAILOVER", "TIMEOUT", "100"}) == Ok());
+  CHECK(writer.RunRaw("SET b 1\r\n").empty());
+  AdvanceTime(99);
+  CHECK(State() == "waiting-for-sync");
+  AdvanceTime(1);
+  CHECK(State() == "no-failover");
+  CHECK(Role() == "master");
+  CHECK(writer.RunRaw("") == "+OK\r\n");
+}
+
+TEST_CASE_METHOD(FailoverTest, "FORCE hands over at the end of the time, with what the replica has") {
+  Follow();
+  Run({"SET", "a", "1"});
+  CHECK(Run({"FAILOVER", "TO", "127.0.0.1", "7001", "FORCE", "TIMEOUT", "100"}) == Ok());
+  AdvanceTime(100);
+  CHECK(State() == "failover-in-progress");
+  CHECK(Run({"FAILOVER", "ABORT"}) == Ok());
+  AdvanceTime(0);
+  CHECK(Role() == "master");
+  CHECK(Run({"SET", "b", "1"}) == Ok());
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "a replica that refuses, or cannot be reached, leaves the master what it was") {
+  const bool refuses = GENERATE(true, false);
+  FakeReplica& replica = Follow();
+  Run({"FAILOVER"});
+  replica.Take();
+  replica.Confirm();
+  AdvanceTime(0);
+  REQUIRE(targets.count() == 1);
+  if (refuses) {
+    Asked();
+    targets.last().Answer("-ERR PSYNC FAILOVER replid must match my replid.\r\n");
+  } else {
+    targets.last().FindNoAddress();
+  }
+  AdvanceTime(0);
+  CHECK(State() == "no-failover");
+  CHECK(Role() == "master");
+  CHECK(Run({"SET", "b", "1"}) == Ok());
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "after a break the question is asked again: the replica may be the master already") {
+  FakeReplica& replica = Follow();
+  Run({"FAILOVER"});
+  replica.Take();
+  replica.Confirm();
+  AdvanceTime(0);
+  Asked();
+  targets.last().HangUp();
+  AdvanceTime(MasterLink::kRetryMs);
+  REQUIRE(targets.count() == 2);
+  Asked();
+  targets.last().Answer("-ERR PSYNC FAILOVER can't be sent to a master.\r\n");
+  AdvanceTime(0);
+  CHECK(State() == "no-failover");
+  CHECK(Role() == "slave");
+}
+
+TEST_CASE_METHOD(FailoverTest, "what is wrong with FAILOVER is told in Redis's words") {
+  CHECK(Run({"FAILOVER"}) == Error("ERR FAILOVER requires connected replicas."));
+  CHECK(Run({"FAILOVER", "ABORT"}) == Error("ERR No failover in progress."));
+  CHECK(Run({"FAILOVER", "TIMEOUT", "0"}) == Error("ERR FAILOVER timeout must be greater than 0"));
+  CHECK(Run({"FAILOVER", "NOW"}) == Error("ERR syntax error"));
+  Follow();
+  CHECK(Run({"FAILOVER", "TO", "127.0.0.1", "7001", "FORCE"}) ==
+        Error("ERR FAILOVER with force option requires both a timeout and target HOST and IP."));
+  CHECK(Run({"FAILOVER", "TO", "127.0.0.1", "7002"}) ==
+        Error("ERR FAILOVER target HOST and PORT is not a replica."));
+  CHECK(Run({"FAILOVER"}) == Ok());
+  CHECK(Run({"FAILOVER"}) == Error("ERR FAILOVER already in progress."));
+  CHECK(Run({"REPLICAOF", "there", "1"}) == Error("ERR REPLICAOF not allowed while failing over."));
+}
+
+TEST_CASE_METHOD(FailoverTest, "a master is not asked to become one") {
+  CHECK(Run({"PSYNC", std::string(40, '0'), "1", "FAILOVER"}) ==
+        Error("ERR PSYNC FAILOVER can't be sent to a master."));
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "a client that is blocked when its server becomes a replica is told and closed") {
+  TestClient& waiting = Connect();
+  CHECK(waiting.RunRaw("BLPOP l 0\r\n").empty());
+  CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
+  CHECK(waiting.RunRaw("") ==
+        "-UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)\r\n");
+  CHECK(waiting.session().Has(Mode::kEnding));
+}
+
+}  // namespace mayfly::testing
