@@ -12,6 +12,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/dispatch/executor.h"
 #include "exec/docs/command_help.h"
+#include "replication/facts.h"
 #include "replication/replicas.h"
 #include "server/clients/session.h"
 #include "server/clients/sessions.h"
@@ -69,7 +70,8 @@ void SUnsubscribe(Context& ctx, Args& args) {
 }
 
 void Publish(Context& ctx, Args& args) {
-  Replicas::Forward(ctx.server, ctx.session.db, args.all());
+  // Only this server itself says what a key has in Mayfly alone.
+  if (args[1] != kFactsChannel) Replicas::Forward(ctx.server, ctx.session.db, args.all());
   ctx.reply.Integer(static_cast<int64_t>(ctx.server.pubsub.Publish(args[1], args[2])));
 }
 

@@ -14,6 +14,7 @@
 #include "config/words.h"
 #include "exec/dispatch/context.h"
 #include "replication/failover.h"
+#include "replication/handshake.h"
 #include "replication/master_link.h"
 #include "replication/replica_wait.h"
 #include "replication/replicas.h"
@@ -232,6 +233,7 @@ bool SetAddress(Context& ctx, std::string_view text, SyncWish& wish) {
 void ReplConf(Context& ctx, Args& args) {
   if (args.Left() % 2 != 0) return ctx.Fail(errors::kSyntax);
   SyncWish& wish = Snapshots::Of(ctx.server).wishes().Of(ctx.session);
+  bool is_mayfly = false;
   while (!args.Done()) {
     if (args.Accept("ACK", 1)) return Confirm(ctx, args);
     if (args.Accept("GETACK", 1)) return;  // of a master; this server has told its own master already
@@ -239,7 +241,7 @@ void ReplConf(Context& ctx, Args& args) {
       const std::string_view what = args.Next();
       wish.takes_marks = wish.takes_marks || EqualsIgnoringCase(what, "EOF");
       wish.takes_history = wish.takes_history || EqualsIgnoringCase(what, "PSYNC2");
-      wish.is_mayfly = wish.is_mayfly || EqualsIgnoringCase(what, "MAYFLY");
+      if (EqualsIgnoringCase(what, "MAYFLY")) wish.is_mayfly = is_mayfly = true;
     } else if (args.Accept("LISTENING-PORT", 1)) {
       if (!SetPort(ctx, args.Next(), wish)) return;
     } else if (args.Accept("IP-ADDRESS", 1)) {
@@ -254,6 +256,7 @@ void ReplConf(Context& ctx, Args& args) {
       return ctx.Fail("ERR Unrecognized REPLCONF option: " + std::string(errors::Repeated(args.Peek())));
     }
   }
+  if (is_mayfly) return ctx.reply.Simple(kMayflyAnswer.substr(1));  // so do I
   ctx.reply.Ok();
 }
 

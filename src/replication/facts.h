@@ -5,6 +5,9 @@
 //                                              snapshot/values/member_terms.h)
 //   PUBLISH __mayfly__ "c" request             a command that older servers do not know, on deadlines of members
 //
+// Clients cannot send such a message: a master does not forward theirs, and a replica takes messages from a Mayfly alone, which
+// tells so when the link is made (replication/handshake.h).
+//
 // A message concerns the database that is selected, and comes after the key's value or expiry.
 #pragma once
 

@@ -63,6 +63,7 @@ std::string Handshake::Take(std::string_view line) {
     case Step::kAddress:
       return Ask(Step::kCapabilities);
     case Step::kCapabilities:
+      is_mayfly_ = line == kMayflyAnswer;
       return Ask(Step::kSync);
     case Step::kSync:
       TakeSync(line);

@@ -17,6 +17,9 @@
 
 namespace mayfly {
 
+// What a Mayfly answers to REPLCONF ... CAPA MAYFLY.
+inline constexpr std::string_view kMayflyAnswer = "+OK mayfly";
+
 struct HandshakeTerms {
   std::string user = {};  // empty: the default user
   std::string password = {};
@@ -48,6 +51,8 @@ class Handshake {
   const std::string& problem() const noexcept { return problem_; }
   const std::string& history() const noexcept { return terms_.history; }
   int64_t offset() const noexcept { return terms_.offset; }
+  // The master is one, too: what it says of keys by messages is true (replication/facts.h).
+  bool is_mayfly() const noexcept { return is_mayfly_; }
 
  private:
   enum class Step : uint8_t { kPing, kLogin, kPort, kAddress, kCapabilities, kSync };
@@ -59,6 +64,7 @@ class Handshake {
 
   HandshakeTerms terms_;
   Step step_ = Step::kPing;
+  bool is_mayfly_ = false;
   State state_ = State::kUnderWay;
   std::string problem_;
 };

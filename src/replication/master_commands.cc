@@ -139,7 +139,10 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
     wish_ = wish_ || (words.size() > 1 && Is(words[1], "GETACK"));
     return;
   }
-  if (Is(words[0], "PUBLISH") && words.size() == 3 && words[1] == kFactsChannel) return RunFacts(words, now);
+  if (Is(words[0], "PUBLISH") && words.size() == 3 && words[1] == kFactsChannel) {
+    if (trusts_facts_) RunFacts(words, now);
+    return;
+  }
   Executor& executor = *server_.executor;
   const TableRow* const row = executor.RowOf(words);
   if (row != nullptr && !IsOfMaster(*row)) return NoteFailure(words, "a master sends no such command");

@@ -47,6 +47,8 @@ class MasterCommands {
     Cut();
     offset_ = offset;
   }
+  // Whether messages with facts are the master's own, and not some client's of it.
+  void TrustFacts(bool trusts) noexcept { trusts_facts_ = trusts; }
   // Forgets the beginning of a request.
   void Cut() noexcept;
   unsigned database() const noexcept { return session_.db; }
@@ -82,6 +84,7 @@ class MasterCommands {
   std::string input_;      // from the first request on that has not taken effect
   size_t parsed_ = 0;      // of the input
   bool homeless_ = false;  // the selected database does not exist here
+  bool trusts_facts_ = false;
   bool in_transaction_ = false;
   std::vector<Range> transaction_;  // its requests in the input
   int64_t offset_ = 0;

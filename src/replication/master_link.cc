@@ -254,6 +254,7 @@ void MasterLink::TellOfHandover(bool is_master, Now now) {
 
 void MasterLink::EndHandshake(Now now) {
   const config::Settings& settings = server_.options.settings();
+  commands_.TrustFacts(handshake_->is_mayfly());
   if (hands_over_ && handshake_->state() != Handshake::State::kLater) {
     // It may be one since an earlier question whose answer was lost.
     const bool is_master = handshake_->state() != Handshake::State::kRefused ||

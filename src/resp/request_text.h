@@ -19,10 +19,14 @@ inline constexpr size_t kMostAroundWord = 1 + kMaxIntegerText + 2 + 2;
 // Writes the number of words of a request, or the number of bytes of a word: "*3\r\n". Returns the end.
 inline char* WriteCount(char* out, char type, size_t count) noexcept {
   *out++ = type;
-  if (count <= 9)
+  if (count <= 9) {
     *out++ = static_cast<char>('0' + count);
-  else
+  } else if (count <= 99) {
+    *out++ = static_cast<char>('0' + count / 10);
+    *out++ = static_cast<char>('0' + count % 10);
+  } else {
     out += FormatInteger(static_cast<int64_t>(count), out);
+  }
   *out++ = '\r';
   *out++ = '\n';
   return out;

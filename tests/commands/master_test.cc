@@ -285,6 +285,13 @@ TEST_CASE_METHOD(MasterTest, "what a client that waits is given is told, too") {
   CHECK(replica.Take() == Together({"RPUSH l a b", "LPOP l 1"}));
 }
 
+TEST_CASE_METHOD(MasterTest, "clients cannot speak to replicas in the name of their master") {
+  FakeReplica& replica = Follow();
+  CHECK(Run({"PUBLISH", "__mayfly__", "c*1\r\n$8\r\nFLUSHALL\r\n"}) == Integer(0));
+  CHECK(Run({"PUBLISH", "news", "x"}) == Integer(0));
+  CHECK(replica.Take() == Lines{"PUBLISH news x"});
+}
+
 TEST_CASE_METHOD(MasterTest, "the deadline of a member is for Mayfly alone, and its end for all") {
   FakeReplica& replica = Follow();
   Run({"HSET", "h", "f", "1", "g", "2"});

@@ -530,6 +530,13 @@ TEST_CASE_METHOD(ReplicaTest, "a new master frees what has expired meanwhile") {
   CHECK(Run({"ROLE"}).elements[0] == Bulk("master"));
 }
 
+TEST_CASE_METHOD(ReplicaTest, "what a client of a Redis has published is not taken for its master's word") {
+  Sync(FileWith({{"SET", "a", "1"}}), 0);
+  master().Answer(EncodeRequest({"PUBLISH", "__mayfly__", "c*2\r\n$3\r\nDEL\r\n$1\r\na\r\n"}));
+  CHECK(Run({"EXISTS", "a"}) == Integer(1));
+  CHECK(Replication("master_failed_commands") == "0");
+}
+
 // ---- clients
 
 TEST_CASE_METHOD(ReplicaTest, "clients of a replica read, and may not write") {
