@@ -110,19 +110,20 @@ void ChangeStream::NoteKey(const Change& change) {
   using Left = TurnChanges::Left;
   TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
   if (item.left == Left::kValue) return;
-  if (Removes(change.reason)) {
-    item.left = Left::kValue;
-  } else if (change.reason == ChangeReason::kExpiryChanged || change.reason == ChangeReason::kSlid) {
+  const bool expiry_alone =
+      change.reason == ChangeReason::kExpiryChanged || change.reason == ChangeReason::kSlid;
+  if (expiry_alone) {
     item.left = Left::kExpiry;
-  } else if (IsWorthACommand(change, item)) {
-    const Effect& effect = *change.event.effect;
-    if (item.commands != UINT8_MAX) ++item.commands;
-    // The rules may have given the key a TTL.
-    if (change.keyspace.lifetimes().ruled()) item.left = Left::kExpiry;
-    for (const Effect* part = &effect; part != nullptr; part = part->next) AddPart(change, *part);
-  } else {
-    item.left = Left::kValue;
+    return;
   }
+  if (Removes(change.reason) || !IsWorthACommand(change, item)) {
+    item.left = Left::kValue;
+    return;
+  }
+  if (item.commands != UINT8_MAX) ++item.commands;
+  // The rules may have given the key a TTL.
+  if (change.keyspace.lifetimes().ruled()) item.left = Left::kExpiry;
+  for (const Effect* part = change.event.effect; part != nullptr; part = part->next) AddPart(change, *part);
 }
 
 void ChangeStream::AddPart(const Change& change, const Effect& effect) {

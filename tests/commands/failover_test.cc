@@ -43,7 +43,7 @@ TEST_CASE_METHOD(FailoverTest, "writers wait until a replica has everything, and
   CHECK(State() == "waiting-for-sync");
   CHECK(writer.RunRaw("SET b 1\r\n").empty());
   CHECK(Run({"GET", "a"}) == Bulk("1"));
-  CHECK(replica.Take() == Lines{"SET a 1", "REPLCONF GETACK *"});
+  CHECK(replica.Take() == Heard{"SET a 1", "REPLCONF GETACK *"});
   CHECK(targets.count() == 0);
   replica.Confirm();
   AdvanceTime(0);
@@ -67,10 +67,10 @@ TEST_CASE_METHOD(FailoverTest, "nothing expires while writers wait") {
   replica.Take();
   AdvanceTime(20);
   CHECK(Run({"EXISTS", "a"}) == Integer(0));
-  CHECK(replica.Take() == Lines{});
+  CHECK(replica.Take() == Heard{});
   CHECK(Run({"FAILOVER", "ABORT"}) == Ok());
   AdvanceTime(0);
-  CHECK(replica.Take() == Lines{"DEL a"});
+  CHECK(replica.Take() == Heard{"DEL a"});
 }
 
 TEST_CASE_METHOD(FailoverTest, "without a replica that has everything in time the master stays one") {

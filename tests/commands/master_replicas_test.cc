@@ -34,7 +34,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica gets a snapshot of all keys, and
   CHECK(replica.history == Field("replication", "master_replid"));
   Run({"SET", "b", "2"});
   replica.Confirm();
-  CHECK(replica.Take() == Lines{"SELECT 0", "SET b 2"});
+  CHECK(replica.Take() == Heard{"SELECT 0", "SET b 2"});
   disk.Put(kSnapshotPath, replica.file);
   REQUIRE(Run({"DEBUG", "RELOAD", "NOSAVE"}) == Ok());
   CHECK(Run({"MGET", "a", "b"}) == Array({Bulk("1"), Null()}));
@@ -51,7 +51,7 @@ TEST_CASE_METHOD(MasterReplicasTest,
   ReceiveAll(replica, answer);
   CHECK(replica.TakeBytes().empty());
   replica.Confirm();
-  CHECK(replica.Take() == Lines{"SELECT 0", "SET key:1999 changed", "SET key:0 changed"});
+  CHECK(replica.Take() == Heard{"SELECT 0", "SET key:1999 changed", "SET key:0 changed"});
   disk.Put(kSnapshotPath, replica.file);
   REQUIRE(Run({"DEBUG", "RELOAD", "NOSAVE"}) == Ok());
   CHECK(Run({"MGET", "key:0", "key:1999"}) == Bulks({"value 0", "value 1999"}));
@@ -67,8 +67,8 @@ TEST_CASE_METHOD(MasterReplicasTest, "two replicas get the same stream, each fro
   CHECK(second.place == first.place + static_cast<int64_t>(first.TakeBytes().size()));
   second.Confirm();
   Run({"SET", "b", "2"});
-  CHECK(first.Take() == Lines{"SELECT 0", "SET b 2"});
-  CHECK(second.Take() == Lines{"SELECT 0", "SET b 2"});
+  CHECK(first.Take() == Heard{"SELECT 0", "SET b 2"});
+  CHECK(second.Take() == Heard{"SELECT 0", "SET b 2"});
 }
 
 TEST_CASE_METHOD(MasterReplicasTest, "replicas that come at the same time get their snapshots one by one") {
@@ -85,8 +85,8 @@ TEST_CASE_METHOD(MasterReplicasTest, "replicas that come at the same time get th
   first.Confirm();
   second.Confirm();
   Run({"SET", "a", "1"});
-  CHECK(first.Take() == Lines{"SELECT 0", "SET a 1"});
-  CHECK(second.Take() == Lines{"SELECT 0", "SET a 1"});
+  CHECK(first.Take() == Heard{"SELECT 0", "SET a 1"});
+  CHECK(second.Take() == Heard{"SELECT 0", "SET a 1"});
 }
 
 TEST_CASE_METHOD(MasterReplicasTest, "a replica of an older kind asks with SYNC, and is not greeted") {
@@ -101,7 +101,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica of an older kind asks with SYNC,
   CHECK(bytes.starts_with("$EOF:"));
   replica.Confirm();
   Run({"SET", "a", "1"});
-  CHECK(replica.Take() == Lines{"SELECT 0", "SET a 1"});
+  CHECK(replica.Take() == Heard{"SELECT 0", "SET a 1"});
 }
 
 TEST_CASE_METHOD(MasterReplicasTest, "a replica that leaves during its snapshot does no harm") {
@@ -116,7 +116,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica that leaves during its snapshot 
   ReceiveAll(next);
   next.Confirm();
   Run({"SET", "a", "1"});
-  CHECK(next.Take() == Lines{"SELECT 0", "SET a 1"});
+  CHECK(next.Take() == Heard{"SELECT 0", "SET a 1"});
   CHECK(Field("replication", "connected_slaves") == "1");
 }
 
@@ -149,7 +149,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "CLIENT UNBLOCK does not end a replica's wa
   ReceiveAll(replica, answer);
   replica.Confirm();
   Run({"SET", "a", "1"});
-  CHECK(replica.Take() == Lines{"SELECT 0", "SET a 1"});
+  CHECK(replica.Take() == Heard{"SELECT 0", "SET a 1"});
 }
 
 // ---- after a break
@@ -174,7 +174,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica goes on after a break with exact
   CHECK(missing == other.TakeBytes());
   CHECK(Field("stats", "sync_partial_ok") == "1");
   Run({"SET", "b", "1"});
-  CHECK(replica.Take() == Lines{"SET b 1"});
+  CHECK(replica.Take() == Heard{"SET b 1"});
 }
 
 TEST_CASE_METHOD(MasterReplicasTest, "a replica may go on from any place that is kept") {
@@ -305,7 +305,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a long stream goes into the output in piec
     pipeline += EncodeRequest({"SET", "a" + std::to_string(i), std::string(50'000, 'x')});
   RunRaw(pipeline);
   CHECK(replica.client.session().output.size() <= 2 * Replicas::kInOutput);
-  Lines lines;
+  Heard lines;
   std::string bytes;
   for (int turn = 0; turn < 100; ++turn) {
     bytes += replica.TakeBytes();
@@ -373,8 +373,8 @@ TEST_CASE_METHOD(MasterReplicasTest, "WAIT asks the replicas, and answers when e
   CHECK(writer.Run({"SET", "a", "1"}) == Ok());
   CHECK(writer.RunRaw("WAIT 2 0\r\n").empty());
   const std::string ask = "REPLCONF GETACK *";
-  CHECK(first.Take() == Lines{"SET a 1", ask});
-  CHECK(second.Take() == Lines{"SET a 1", ask});
+  CHECK(first.Take() == Heard{"SET a 1", ask});
+  CHECK(second.Take() == Heard{"SET a 1", ask});
   first.Confirm();
   CHECK(writer.RunRaw("").empty());
   second.Confirm();

@@ -23,7 +23,7 @@ std::string Pipeline(const std::vector<Words>& requests) {
 }
 
 // As a transaction of the stream.
-Lines Together(Lines lines) {
+Heard Together(Heard lines) {
   lines.insert(lines.begin(), "MULTI");
   lines.emplace_back("EXEC");
   return lines;
@@ -38,7 +38,7 @@ const std::string kLong(5000, 'x');
 TEST_CASE_METHOD(MasterTest, "a counter that is raised 1,000 times in a turn is one SET") {
   FakeReplica& replica = Follow();
   RunRaw(Times(1000, {"INCR", "n"}));
-  CHECK(replica.Take() == Lines{"SET n 1000"});
+  CHECK(replica.Take() == Heard{"SET n 1000"});
 }
 
 TEST_CASE_METHOD(MasterTest, "a turn without a change sends nothing") {
@@ -57,14 +57,14 @@ TEST_CASE_METHOD(MasterTest, "deadlines are Unix times in ms") {
   FakeReplica& replica = Follow();
   const std::string in_10_s = UnixMs(10'000);
   Run({"SET", "a", "1", "EX", "10"});
-  CHECK(replica.Take() == Lines{"SET a 1 PXAT " + in_10_s});
+  CHECK(replica.Take() == Heard{"SET a 1 PXAT " + in_10_s});
   Run({"PERSIST", "a"});
-  CHECK(replica.Take() == Lines{"PERSIST a"});
+  CHECK(replica.Take() == Heard{"PERSIST a"});
   Run({"EXPIRE", "a", "10"});
-  CHECK(replica.Take() == Lines{"PEXPIREAT a " + in_10_s});
+  CHECK(replica.Take() == Heard{"PEXPIREAT a " + in_10_s});
   Run({"RPUSH", "l", "x"});
   Run({"PEXPIRE", "l", "10000"});
-  CHECK(replica.Take() == Lines{"RPUSH l x", "PEXPIREAT l " + in_10_s});
+  CHECK(replica.Take() == Heard{"RPUSH l x", "PEXPIREAT l " + in_10_s});
 }
 
 TEST_CASE_METHOD(MasterTest, "a deadline that a turn sets twice is told once") {
@@ -72,13 +72,13 @@ TEST_CASE_METHOD(MasterTest, "a deadline that a turn sets twice is told once") {
   Run({"SET", "a", "1"});
   replica.Take();
   RunRaw(Pipeline({{"EXPIRE", "a", "5"}, {"PERSIST", "a"}, {"PEXPIRE", "a", "7"}}));
-  CHECK(replica.Take() == Lines{"PEXPIREAT a " + UnixMs(7)});
+  CHECK(replica.Take() == Heard{"PEXPIREAT a " + UnixMs(7)});
 }
 
 TEST_CASE_METHOD(MasterTest, "drawn deadlines are told as they were drawn") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1", "EX", "1000", "JITTER", "50"});
-  CHECK(replica.Take() == Lines{"SET a 1 PXAT " + std::to_string(Run({"PEXPIRETIME", "a"}).integer)});
+  CHECK(replica.Take() == Heard{"SET a 1 PXAT " + std::to_string(Run({"PEXPIRETIME", "a"}).integer)});
 }
 
 TEST_CASE_METHOD(MasterTest, "several keys of a turn are a transaction, and one key is none") {
@@ -86,7 +86,7 @@ TEST_CASE_METHOD(MasterTest, "several keys of a turn are a transaction, and one 
   Run({"MSET", "a", "1", "b", "2"});
   CHECK(replica.Take() == Together({"SET a 1", "SET b 2"}));
   Run({"MSET", "a", "3", "a", "4"});
-  CHECK(replica.Take() == Lines{"SET a 4"});
+  CHECK(replica.Take() == Heard{"SET a 4"});
   RunRaw(Pipeline({{"SET", "c", "1"}, {"SET", "b", "1"}, {"SET", "c", "2"}}));
   CHECK(replica.Take() == Together({"SET c 2", "SET b 1"}));
 }
@@ -94,22 +94,22 @@ TEST_CASE_METHOD(MasterTest, "several keys of a turn are a transaction, and one 
 TEST_CASE_METHOD(MasterTest, "a key that comes and goes within a turn is a DEL") {
   FakeReplica& replica = Follow();
   RunRaw(Pipeline({{"SET", "a", "1"}, {"DEL", "a"}}));
-  CHECK(replica.Take() == Lines{"DEL a"});
+  CHECK(replica.Take() == Heard{"DEL a"});
 }
 
 TEST_CASE_METHOD(MasterTest, "a long text that is edited is not sent again") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", kLong});
-  CHECK(replica.Take() == Lines{"SET a " + kLong});
+  CHECK(replica.Take() == Heard{"SET a " + kLong});
   Run({"APPEND", "a", "y"});
-  CHECK(replica.Take() == Lines{"APPEND a y"});
+  CHECK(replica.Take() == Heard{"APPEND a y"});
   Run({"SETRANGE", "a", "3", "z"});
-  CHECK(replica.Take() == Lines{"SETRANGE a 3 z"});
+  CHECK(replica.Take() == Heard{"SETRANGE a 3 z"});
   Run({"SETBIT", "a", "7", "1"});
-  CHECK(replica.Take() == Lines{"SETBIT a 7 1"});
+  CHECK(replica.Take() == Heard{"SETBIT a 7 1"});
   Run({"SET", "short", "x"});
   Run({"APPEND", "short", "y"});
-  CHECK(replica.Take() == Lines{"SET short x", "SET short xy"});
+  CHECK(replica.Take() == Heard{"SET short x", "SET short xy"});
 }
 
 // ---- keys that go
@@ -120,11 +120,11 @@ TEST_CASE_METHOD(MasterTest, "a key that is deleted or has expired is a DEL") {
   Run({"SET", "b", "1", "PX", "100"});
   replica.Take();
   Run({"UNLINK", "a"});
-  CHECK(replica.Take() == Lines{"DEL a"});
+  CHECK(replica.Take() == Heard{"DEL a"});
   AdvanceTime(99);
   CHECK(replica.Take().empty());
   AdvanceTime(1);
-  CHECK(replica.Take() == Lines{"DEL b"});
+  CHECK(replica.Take() == Heard{"DEL b"});
 }
 
 TEST_CASE_METHOD(MasterTest, "a key that takes the place of an expired one does not go on with its value") {
@@ -134,7 +134,7 @@ TEST_CASE_METHOD(MasterTest, "a key that takes the place of an expired one does 
   replica.Take();
   LetTimePass(10);
   Run({"RPUSH", "l", "new"});
-  const Lines lines = replica.Take();
+  const Heard lines = replica.Take();
   CHECK(lines.back() == "RESTORE l 0 ... REPLACE ABSTTL");
 }
 
@@ -146,7 +146,7 @@ TEST_CASE_METHOD(MasterTest, "keys that are evicted are DELs") {
   replica.Take();
   Run({"SET", "c", "1"});
   AdvanceTime(1);
-  Lines lines = replica.Take();
+  Heard lines = replica.Take();
   CHECK(std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("DEL "); }) == 1);
   CHECK(std::ranges::count(lines, "SET c 1") == 1);
 }
@@ -155,12 +155,12 @@ TEST_CASE_METHOD(MasterTest, "keys that INVALIDATE drops are DELs") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1", "TAGS", "1", "t"});
   Run({"SET", "b", "1", "TAGS", "1", "t"});
-  CHECK(replica.Take() == Lines{"SET a 1", "PUBLISH __mayfly__ ...", "SET b 1", "PUBLISH __mayfly__ ..."});
+  CHECK(replica.Take() == Heard{"SET a 1", "PUBLISH __mayfly__ ...", "SET b 1", "PUBLISH __mayfly__ ..."});
   Run({"INVALIDATE", "t"});
   AdvanceTime(1);
-  Lines lines = replica.Take();
+  Heard lines = replica.Take();
   std::ranges::sort(lines);
-  CHECK(lines == Lines{"DEL a", "DEL b", "EXEC", "MULTI"});
+  CHECK(lines == Heard{"DEL a", "DEL b", "EXEC", "MULTI"});
 }
 
 TEST_CASE_METHOD(MasterTest, "keys of a namespace that is flushed are DELs") {
@@ -170,9 +170,9 @@ TEST_CASE_METHOD(MasterTest, "keys of a namespace that is flushed are DELs") {
   replica.Take();
   CHECK(Run({"NSFLUSH", "app"}) == Integer(2));
   AdvanceTime(1);
-  Lines lines = replica.Take();
+  Heard lines = replica.Take();
   std::ranges::sort(lines);
-  CHECK(lines == Lines{"DEL app:a", "DEL app:b", "EXEC", "MULTI"});
+  CHECK(lines == Heard{"DEL app:a", "DEL app:b", "EXEC", "MULTI"});
 }
 
 TEST_CASE_METHOD(MasterTest, "a key of a flushed namespace that is written again is there") {
@@ -183,7 +183,7 @@ TEST_CASE_METHOD(MasterTest, "a key of a flushed namespace that is written again
   Run({"NSFLUSH", "app"});
   Run({"RPUSH", "app:a", "new"});
   AdvanceTime(1);
-  const Lines lines = replica.Take();
+  const Heard lines = replica.Take();
   REQUIRE_FALSE(lines.empty());
   CHECK(std::ranges::count(lines, "RESTORE app:a 0 ... REPLACE ABSTTL") >= 1);
 }
@@ -191,10 +191,10 @@ TEST_CASE_METHOD(MasterTest, "a key of a flushed namespace that is written again
 TEST_CASE_METHOD(MasterTest, "a slide is a PEXPIREAT") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1", "PX", "1000", "SLIDE"});
-  CHECK(replica.Take() == Lines{"SET a 1 PXAT " + UnixMs(1000), "PUBLISH __mayfly__ ..."});
+  CHECK(replica.Take() == Heard{"SET a 1 PXAT " + UnixMs(1000), "PUBLISH __mayfly__ ..."});
   AdvanceTime(100);
   RunRaw(Times(10, {"GET", "a"}));
-  CHECK(replica.Take() == Lines{"PEXPIREAT a " + UnixMs(1000), "PUBLISH __mayfly__ ..."});
+  CHECK(replica.Take() == Heard{"PEXPIREAT a " + UnixMs(1000), "PUBLISH __mayfly__ ..."});
 }
 
 TEST_CASE_METHOD(MasterTest, "a key that goes into a stream is a DEL and an XADD") {
@@ -203,7 +203,7 @@ TEST_CASE_METHOD(MasterTest, "a key that goes into a stream is a DEL and an XADD
   Run({"SET", "a", "1", "PX", "100", "INTO", "tasks"});
   replica.Take();
   AdvanceTime(100);
-  const Lines lines = replica.Take();
+  const Heard lines = replica.Take();
   REQUIRE(lines.size() == 4);
   CHECK(std::ranges::count(lines, "DEL a") == 1);
   CHECK(std::ranges::count_if(lines, [](const auto& line) { return line.starts_with("XADD tasks "); }) == 1);
@@ -229,7 +229,7 @@ TEST_CASE_METHOD(MasterTest, "changes of members are told as commands") {
                                        {"PFADD", "p", "a"}};
   for (const Words& request : requests) {
     Run(request);
-    const Lines lines = replica.Take();
+    const Heard lines = replica.Take();
     REQUIRE(lines.size() == 1);
     CHECK((lines == FakeReplica::LinesOf(EncodeRequest(request)) || lines[0].starts_with("SET p ")));
   }
@@ -241,15 +241,15 @@ TEST_CASE_METHOD(MasterTest, "the last member takes its key with it: DEL") {
   Run({"SADD", "s", "a"});
   replica.Take();
   Run({"LPOP", "l"});
-  CHECK(replica.Take() == Lines{"DEL l"});
+  CHECK(replica.Take() == Heard{"DEL l"});
   Run({"SPOP", "s"});
-  CHECK(replica.Take() == Lines{"DEL s"});
+  CHECK(replica.Take() == Heard{"DEL s"});
 }
 
 TEST_CASE_METHOD(MasterTest, "a small value that a turn changes often is sent as a whole") {
   FakeReplica& replica = Follow();
   RunRaw(Times(1000, {"RPUSH", "l", "x"}));
-  const Lines lines = replica.Take();
+  const Heard lines = replica.Take();
   CHECK(lines.size() == ChangeStream::kManyCommands + 3);
   CHECK(lines[lines.size() - 2] == "RESTORE l 0 ... REPLACE ABSTTL");
 }
@@ -259,9 +259,9 @@ TEST_CASE_METHOD(MasterTest, "SPOP is an SREM of what was drawn") {
   Run({"SADD", "s", "a", "b", "c", "d", "e", "f"});
   replica.Take();
   const std::string drawn = Run({"SPOP", "s"}).text;
-  CHECK(replica.Take() == Lines{"SREM s " + drawn});
+  CHECK(replica.Take() == Heard{"SREM s " + drawn});
   const Reply two = Run({"SPOP", "s", "2"});
-  CHECK(replica.Take() == Lines{"SREM s " + two.elements[0].text + " " + two.elements[1].text});
+  CHECK(replica.Take() == Heard{"SREM s " + two.elements[0].text + " " + two.elements[1].text});
 }
 
 TEST_CASE_METHOD(MasterTest, "an element that moves is popped and pushed") {
@@ -289,7 +289,7 @@ TEST_CASE_METHOD(MasterTest, "clients cannot speak to replicas in the name of th
   FakeReplica& replica = Follow();
   CHECK(Run({"PUBLISH", "__mayfly__", "c*1\r\n$8\r\nFLUSHALL\r\n"}) == Integer(0));
   CHECK(Run({"PUBLISH", "news", "x"}) == Integer(0));
-  CHECK(replica.Take() == Lines{"PUBLISH news x"});
+  CHECK(replica.Take() == Heard{"PUBLISH news x"});
 }
 
 TEST_CASE_METHOD(MasterTest, "the deadline of a member is for Mayfly alone, and its end for all") {
@@ -297,9 +297,9 @@ TEST_CASE_METHOD(MasterTest, "the deadline of a member is for Mayfly alone, and 
   Run({"HSET", "h", "f", "1", "g", "2"});
   replica.Take();
   Run({"HPEXPIRE", "h", "100", "FIELDS", "1", "f"});
-  CHECK(replica.Take() == Lines{"PUBLISH __mayfly__ ..."});
+  CHECK(replica.Take() == Heard{"PUBLISH __mayfly__ ..."});
   AdvanceTime(100);
-  CHECK(replica.Take() == Lines{"HDEL h f"});
+  CHECK(replica.Take() == Heard{"HDEL h f"});
 }
 
 // ---- streams
@@ -307,9 +307,9 @@ TEST_CASE_METHOD(MasterTest, "the deadline of a member is for Mayfly alone, and 
 TEST_CASE_METHOD(MasterTest, "XADD has the id that was chosen, and the length after its trim") {
   FakeReplica& replica = Follow();
   const std::string first = Run({"XADD", "s", "*", "f", "v"}).text;
-  CHECK(replica.Take() == Lines{"XADD s " + first + " f v"});
+  CHECK(replica.Take() == Heard{"XADD s " + first + " f v"});
   const std::string second = Run({"XADD", "s", "MAXLEN", "1", "*", "f", "w"}).text;
-  CHECK(replica.Take() == Lines{"XADD s MAXLEN = 1 " + second + " f w"});
+  CHECK(replica.Take() == Heard{"XADD s MAXLEN = 1 " + second + " f w"});
 }
 
 TEST_CASE_METHOD(MasterTest, "XREADGROUP is an XCLAIM of what was delivered, and the group's place") {
@@ -323,9 +323,9 @@ TEST_CASE_METHOD(MasterTest, "XREADGROUP is an XCLAIM of what was delivered, and
                                     "XCLAIM s g ann 0 1-1 TIME " + UnixMs(0) + " RETRYCOUNT 1 FORCE JUSTID",
                                     "XGROUP SETID s g 1-1 ENTRIESREAD 1"}));
   Run({"XREADGROUP", "GROUP", "g", "ann", "NOACK", "STREAMS", "s", ">"});
-  CHECK(replica.Take() == Lines{"XGROUP SETID s g 2-1 ENTRIESREAD 2"});
+  CHECK(replica.Take() == Heard{"XGROUP SETID s g 2-1 ENTRIESREAD 2"});
   Run({"XACK", "s", "g", "1-1"});
-  CHECK(replica.Take() == Lines{"XACK s g 1-1"});
+  CHECK(replica.Take() == Heard{"XACK s g 1-1"});
 }
 
 // ---- scripts, messages and functions
@@ -353,7 +353,7 @@ TEST_CASE_METHOD(MasterTest, "messages go to the clients of replicas, too") {
   FakeReplica& replica = Follow();
   Run({"PUBLISH", "c", "m"});
   Run({"SPUBLISH", "c", "m"});
-  CHECK(replica.Take() == Lines{"PUBLISH c m", "SPUBLISH c m"});
+  CHECK(replica.Take() == Heard{"PUBLISH c m", "SPUBLISH c m"});
 }
 
 TEST_CASE_METHOD(MasterTest, "replicas get each library of functions") {
@@ -363,7 +363,7 @@ TEST_CASE_METHOD(MasterTest, "replicas get each library of functions") {
   Run({"FUNCTION", "LOAD", code});  // refused
   Run({"FUNCTION", "DELETE", "l"});
   Run({"FUNCTION", "FLUSH"});
-  CHECK(replica.Take() == Lines{"FUNCTION LOAD " + code, "FUNCTION DELETE l", "FUNCTION FLUSH"});
+  CHECK(replica.Take() == Heard{"FUNCTION LOAD " + code, "FUNCTION DELETE l", "FUNCTION FLUSH"});
 }
 
 // ---- databases
@@ -373,7 +373,7 @@ TEST_CASE_METHOD(MasterTest, "a change in another database comes after a SELECT"
   Run({"SELECT", "3"});
   Run({"SET", "a", "1"});
   Run({"SET", "b", "1"});
-  CHECK(replica.Take() == Lines{"SELECT 3", "SET a 1", "SET b 1"});
+  CHECK(replica.Take() == Heard{"SELECT 3", "SET a 1", "SET b 1"});
   RunRaw(Pipeline({{"SELECT", "0"}, {"SET", "c", "1"}, {"SELECT", "3"}, {"SET", "d", "1"}}));
   CHECK(replica.Take() == Together({"SELECT 0", "SET c 1", "SELECT 3", "SET d 1"}));
 }
@@ -385,7 +385,7 @@ TEST_CASE_METHOD(MasterTest, "FLUSHDB and FLUSHALL empty the databases that had 
   RunRaw(Pipeline({{"SET", "b", "1"}, {"FLUSHDB"}, {"SET", "c", "1"}}));
   CHECK(replica.Take() == Together({"FLUSHDB ASYNC", "SET c 1"}));
   Run({"FLUSHALL"});
-  const Lines lines = replica.Take();
+  const Heard lines = replica.Take();
   CHECK(std::ranges::count(lines, "FLUSHDB ASYNC") >= 1);
   for (const std::string& line : lines)
     CHECK((line == "FLUSHDB ASYNC" || line.starts_with("SELECT ") || line == "MULTI" || line == "EXEC"));
@@ -394,7 +394,7 @@ TEST_CASE_METHOD(MasterTest, "FLUSHDB and FLUSHALL empty the databases that had 
 TEST_CASE_METHOD(MasterTest, "SWAPDB is told once, before what is written afterwards") {
   FakeReplica& replica = Follow();
   RunRaw(Pipeline({{"SET", "a", "1"}, {"SWAPDB", "0", "1"}, {"SET", "b", "1"}}));
-  Lines lines = replica.Take();
+  Heard lines = replica.Take();
   CHECK(lines == Together({"SELECT 1", "SWAPDB 0 1", "SET a 1", "SELECT 0", "SET b 1"}));
 }
 
@@ -406,9 +406,9 @@ TEST_CASE_METHOD(MasterTest, "a long value is renamed, and a short one is sent w
   Run({"RENAME", "a", "b"});
   CHECK(replica.Take() == Together({"DEL a", "SET b 1"}));
   Run({"RENAME", "l", "m"});
-  CHECK(replica.Take() == Lines{"RENAME l m"});
+  CHECK(replica.Take() == Heard{"RENAME l m"});
   Run({"MOVE", "m", "2"});
-  CHECK(replica.Take() == Lines{"MOVE m 2"});
+  CHECK(replica.Take() == Heard{"MOVE m 2"});
 }
 
 TEST_CASE_METHOD(MasterTest, "a long value that was written in the same turn is sent with its new name") {

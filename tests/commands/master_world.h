@@ -2,7 +2,7 @@
 //
 //   FakeReplica& replica = Follow();
 //   Run({"SET", "a", "1"});
-//   CHECK(replica.Take() == Lines{"SET a 1"});
+//   CHECK(replica.Take() == Heard{"SET a 1"});
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@
 
 namespace mayfly::testing {
 
-using Lines = std::vector<std::string>;
+using Heard = std::vector<std::string>;
 
 class FakeReplica {
  public:
@@ -43,17 +43,17 @@ class FakeReplica {
     return bytes;
   }
   // The same as commands: words separated by spaces, a payload as "...".
-  Lines TakeAll() { return LinesOf(TakeBytes()); }
+  Heard TakeAll() { return LinesOf(TakeBytes()); }
   // Without PING.
-  Lines Take() {
-    Lines lines = TakeAll();
+  Heard Take() {
+    Heard lines = TakeAll();
     std::erase(lines, "PING");
     return lines;
   }
   bool dropped() { return client.session().Has(Mode::kDropped); }
 
-  static Lines LinesOf(std::string_view bytes) {
-    Lines lines;
+  static Heard LinesOf(std::string_view bytes) {
+    Heard lines;
     for (const Reply& request : TakeReplies(bytes)) {
       std::string line;
       for (size_t i = 0; i < request.elements.size(); ++i) {
@@ -99,7 +99,7 @@ class MasterTest : public SnapshotTest {
     replica.Confirm();
     CHECK(Run({"SET", "first", "1"}) == Ok());
     CHECK(Run({"DEL", "first"}) == Integer(1));
-    CHECK(replica.Take() == Lines{"SELECT 0", "SET first 1", "DEL first"});
+    CHECK(replica.Take() == Heard{"SELECT 0", "SET first 1", "DEL first"});
     return replica;
   }
   void AskForAll(FakeReplica& replica) {
