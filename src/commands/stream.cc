@@ -3,6 +3,7 @@
 #include <array>
 #include <vector>
 
+#include "cache/keyspace/databases.h"
 #include "cache/keyspace/stream_addition.h"
 #include "config/sources/options.h"
 #include "exec/arguments/stream_arguments.h"
