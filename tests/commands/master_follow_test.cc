@@ -216,24 +216,24 @@ TEST_CASE_METHOD(FollowTest, "writes during the snapshot are in the snapshot or 
 }
 
 TEST_CASE_METHOD(FollowTest, "whichever allocation of a write fails, the follower has what its master has") {
-  const std::string kLong(6000, 'x');
+  const std::string long_text(6000, 'x');
   server().changes.Unlisten(server().change_log);  // it needs memory where no listener may
-  Run({"SET", "long", kLong});
-  Run({"RPUSH", "list", kLong, "a", "b"});
-  Run({"SADD", "set", kLong, "a", "b", "c"});
-  Run({"XADD", "stream", "1-1", "f", kLong});
+  Run({"SET", "long", long_text});
+  Run({"RPUSH", "list", long_text, "a", "b"});
+  Run({"SADD", "set", long_text, "a", "b", "c"});
+  Run({"XADD", "stream", "1-1", "f", long_text});
   Run({"XGROUP", "CREATE", "stream", "g", "0"});
   Run({"SET", "tagged", "1", "TAGS", "1", "t"});
   Follow();
   const std::vector<std::vector<Words>> turns = {
-      {{"SET", "a", "1"}, {"INCR", "b"}, {"MSET", "c", "1", "d", kLong}},
+      {{"SET", "a", "1"}, {"INCR", "b"}, {"MSET", "c", "1", "d", long_text}},
       {{"APPEND", "long", "y"}, {"RENAME", "long", "moved"}},
       {{"RPUSH", "list", "c"}, {"LMOVE", "list", "list2", "LEFT", "LEFT"}},
       {{"SPOP", "set"}, {"SPOP", "set", "2"}, {"EXPIRE", "set", "100"}},
       {{"XREADGROUP", "GROUP", "g", "ann", "STREAMS", "stream", ">"}},
       {{"XADD", "stream", "*", "f", "v"}, {"XTRIM", "stream", "MAXLEN", "1"}},
       {{"HSET", "hash", "f", "v"}, {"ZADD", "zset", "1", "a"}},
-      {{"SELECT", "1"}, {"SET", "a", kLong}, {"SWAPDB", "0", "1"}},
+      {{"SELECT", "1"}, {"SET", "a", long_text}, {"SWAPDB", "0", "1"}},
       {{"INVALIDATE", "t"}, {"PUBLISH", "c", "m"}, {"FLUSHDB"}}};
   for (const std::vector<Words>& turn : turns) {
     CAPTURE(turn);
