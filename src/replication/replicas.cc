@@ -431,8 +431,9 @@ uint64_t Replicas::NextWake() const noexcept {
 }
 
 void Replicas::OnWake(Now now, Log*) {
+  if (source_ == Source::kNone) return;
   server_.hubs.turn_ends.Ask();
-  if (source_ == Source::kNone || now.mono_ms < tick_mono_ms_) return;
+  if (now.mono_ms < tick_mono_ms_) return;
   tick_mono_ms_ = now.mono_ms + kTickMs;
   try {
     Tick(now);

@@ -64,7 +64,7 @@ class Replicas final : public LatePart,
   ~Replicas() override;
   // Of this server; makes them. Throws std::bad_alloc.
   static Replicas& Of(Server& server);
-  // Null: no replica has come yet.
+  // Null in tests that have no replication.
   static Replicas* IfMade(Server& server) noexcept { return static_cast<Replicas*>(server.replicas.get()); }
 
   // ---- what replicas ask for

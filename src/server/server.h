@@ -99,7 +99,7 @@ struct Server {
   std::unique_ptr<LatePart> migrations = nullptr;  // made by the first MIGRATE (src/snapshot)
   std::unique_ptr<LatePart> master_link =
       nullptr;  // made by the first master that is followed (src/replication)
-  std::unique_ptr<LatePart> replicas = nullptr;  // made by the first replica (src/replication)
+  std::unique_ptr<LatePart> replicas = nullptr;  // made at the start (src/replication)
   std::unique_ptr<LatePart> failover = nullptr;  // made by the first FAILOVER (src/replication)
   std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
   std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
