@@ -5,10 +5,15 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 import urllib.request
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tests", "bench", "runner"))
+
+from servers import free_port
 
 PATIENCE_S = 60
 
@@ -20,12 +25,6 @@ class Failed(Exception):
 def require(holds, what):
     if not holds:
         raise Failed(what)
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
 
 
 def eventually(what, look):

@@ -19,7 +19,8 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..
 
 import certificates
 import metered
-from metered import Client, Mayfly, checked, eventually, free_port, http, process, require
+from metered import Client, Mayfly, checked, eventually, http, process, require
+from servers import free_port
 
 # Rules of which it is right that they are empty: nothing is wrong with the Mayfly that is scraped. Their metrics must
 # exist all the same.

@@ -12,7 +12,8 @@ import shutil
 import tempfile
 import time
 
-from metered import Client, Failed, eventually, free_port, process, require
+from metered import Client, Failed, eventually, process, require
+from servers import free_port
 
 # More than 65,535 items in one pack are counted by a walk (cache/types/pack.h), so 2 n is more than that.
 N = 36_000

@@ -9,27 +9,11 @@
 
 #include "support/cluster_test.h"
 #include "support/folder.h"
+#include "support/free_port.h"
 #include "support/oracle.h"
-
-#include <arpa/inet.h>
-#include <netinet/in.h>
-#include <sys/socket.h>
 
 namespace mayfly::testing {
 namespace {
-
-// For the cluster's bus, which that server insists on.
-uint16_t FreePort() {
-  const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  REQUIRE(bind(listener, reinterpret_cast<const sockaddr*>(&address), size) == 0);
-  REQUIRE(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size) == 0);
-  close(listener);
-  return ntohs(address.sin_port);
-}
 
 class ClusterBesideRedis : public ClusterTest {
  public:
@@ -66,7 +50,7 @@ class ClusterBesideRedis : public ClusterTest {
     const std::string file = folder_ / "nodes.conf";
     constexpr int kTries = 5;  // somebody may take the free port meanwhile
     for (int i = 1; oracle_ == nullptr; ++i) {
-      const std::string bus = std::to_string(FreePort());
+      const std::string bus = std::to_string(FreePort());  // the cluster's, which that server insists on
       std::ofstream(file) << kSelf << " 127.0.0.1:7000@" << bus
                           << ",a.example myself,master - 0 0 1 connected 0-8191 8193\n"
                           << kOther << " 127.0.0.1:7001@17001 master - 0 0 2 connected 8194-16000\n"

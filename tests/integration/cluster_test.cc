@@ -12,6 +12,7 @@
 #include "integration/wire.h"
 #include "support/datagram_socket.h"
 #include "support/folder.h"
+#include "support/free_port.h"
 
 namespace mayfly {
 namespace {

@@ -13,8 +13,8 @@
 #include <stdexcept>
 #include <thread>
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
+#include "support/free_port.h"
+
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -116,19 +116,6 @@ int64_t NowMs() {
 
 void PauseMs(int ms) {
   std::this_thread::sleep_for(std::chrono::milliseconds(ms));  // polls: what the daemon does next
-}
-
-uint16_t FreePort() {
-  const int probe = socket(AF_INET, SOCK_STREAM, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof address;
-  const bool bound = bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0 &&
-                     getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0;
-  close(probe);
-  if (!bound) throw std::runtime_error("no free port");
-  return ntohs(address.sin_port);
 }
 
 Daemon::Daemon(std::vector<std::string> options, const Surroundings& surroundings)

@@ -80,7 +80,4 @@ class Daemon {
   pid_t pid_ = -1;
 };
 
-// A port that nobody listens on.
-uint16_t FreePort();
-
 }  // namespace mayfly

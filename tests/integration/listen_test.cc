@@ -9,6 +9,7 @@
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/free_port.h"
 
 #include <sys/stat.h>
 

@@ -12,6 +12,7 @@
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/writers.h"
+#include "support/free_port.h"
 #include "support/oracle.h"
 #include "support/random_writes.h"
 #include "support/reply.h"

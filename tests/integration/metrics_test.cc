@@ -8,6 +8,7 @@
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/free_port.h"
 
 namespace mayfly {
 namespace {

@@ -12,6 +12,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/free_port.h"
 #include "support/oracle.h"
 
 #include <arpa/inet.h>

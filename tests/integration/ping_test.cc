@@ -14,6 +14,7 @@
 #include "integration/daemon.h"
 #include "support/certificates.h"
 #include "support/folder.h"
+#include "support/free_port.h"
 
 #include <sys/stat.h>
 

@@ -14,6 +14,7 @@
 #include "integration/daemon.h"
 #include "integration/wire.h"
 #include "support/folder.h"
+#include "support/free_port.h"
 #include "support/oracle.h"
 #include "support/reply.h"
 

@@ -7,6 +7,7 @@
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/writers.h"
+#include "support/free_port.h"
 #include "support/made_values.h"
 #include "support/oracle.h"
 

@@ -18,6 +18,7 @@
 #include "integration/daemon.h"
 #include "integration/wire.h"
 #include "support/folder.h"
+#include "support/free_port.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>

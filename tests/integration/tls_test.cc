@@ -14,6 +14,7 @@
 #include "integration/wire.h"
 #include "support/certificates.h"
 #include "support/folder.h"
+#include "support/free_port.h"
 
 namespace mayfly {
 namespace {
