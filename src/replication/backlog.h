@@ -19,6 +19,7 @@
 
 #include "base/memory/output.h"
 #include "base/memory/shared_bytes.h"
+#include "base/text/short_bytes.h"
 
 namespace mayfly {
 
@@ -52,7 +53,7 @@ class Backlog {
   }
   // Throws std::bad_alloc.
   void Append(std::string_view bytes) {
-    bytes.copy(Reserve(bytes.size()), bytes.size());
+    CopyBytes(Reserve(bytes.size()), bytes.data(), bytes.size());
     Commit(bytes.size());
   }
   // Appends to `out` at most `most` bytes from `place` on. Returns their number, which is not 0 unless `place` is the end. Throws

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <new>
 
 #include "base/text/numbers.h"
 #include "cache/entry/entry.h"
 #include "cache/keyspace/databases.h"
+#include "exec/dispatch/executor.h"
 #include "replication/backlog.h"
 #include "replication/facts.h"
 #include "resp/request_text.h"
@@ -19,6 +21,10 @@ namespace {
 
 constexpr std::string_view kMulti = "*1\r\n$5\r\nMULTI\r\n";
 constexpr std::string_view kExec = "*1\r\n$4\r\nEXEC\r\n";
+constexpr std::string_view kSetWord = "$3\r\nSET\r\n";
+// Around the key and the value.
+constexpr size_t kTextCommandRoom =
+    kSetWord.size() + 3 * resp::kMostAroundWord + kMaxIntegerText + DeadlineWords::kRoom;
 
 // A number as a word.
 class NumberText {
@@ -31,8 +37,14 @@ class NumberText {
   size_t size_;
 };
 
-NumberText UnixMsOf(const Entry& entry, Now now) noexcept {
-  return NumberText(static_cast<int64_t>(entry.deadline().On(Expiry::Kind::kWall, now)));
+inline int64_t UnixMsOf(const Entry& entry, Now now) noexcept {
+  return static_cast<int64_t>(entry.deadline().On(Expiry::Kind::kWall, now));
+}
+
+// Writes a text of a size that the compiler knows. Returns the end.
+[[gnu::always_inline]] inline char* PutFixed(char* out, std::string_view text) noexcept {
+  std::memcpy(out, text.data(), text.size());
+  return out + text.size();
 }
 
 bool Removes(ChangeReason reason) noexcept {
@@ -66,7 +78,9 @@ void ChangeStream::Stop() noexcept {
 
 void ChangeStream::Clear() noexcept {
   keys_.Clear();
-  commands_.clear();
+  commands_.Clear();
+  recent_.Clear();
+  last_ = nullptr;
   command_count_ = 0;
   swapped_.reset();
   renamed_.reset();
@@ -77,10 +91,49 @@ void ChangeStream::Clear() noexcept {
 void ChangeStream::OnChange(const Change& change) {
   server_.hubs.turn_ends.Ask();
   try {
-    Note(change);
+    if (!WriteAtOnce(change)) Note(change);
   } catch (const std::bad_alloc&) {
     incomplete_ = true;
   }
+}
+
+namespace {
+
+// The entry is of a text and no more: a replica needs to know its value and its expiry alone.
+bool IsOfText(const Change& change) noexcept {
+  return change.reason <= ChangeReason::kValueChanged && !change.event.name.empty() &&
+         !change.entry->Has(EntryFlag::kExtra) && change.entry->encoding() <= Encoding::kInteger;
+}
+
+}  // namespace
+
+bool ChangeStream::WriteAtOnce(const Change& change) {
+  if (!IsOfText(change) || renamed_) return false;
+  const Entry& entry = *change.entry;
+  const std::string_view stored = entry.stored();
+  if (stored.size() > kLongText) return false;
+  if (&entry == last_) {  // takes the place of its last value
+    commands_.CutTo(last_at_);
+    --command_count_;
+  } else if (!recent_.Add(entry)) {
+    return false;
+  }
+  Select(change.database);
+  last_ = &entry;
+  last_at_ = commands_.size();
+  const bool expires = entry.expires();
+  char* out = commands_.Reserve(kTextCommandRoom + change.key.size() + stored.size());
+  out = resp::PutHeader(out, '*', expires ? 5 : 3);
+  out = PutFixed(out, kSetWord);
+  out = resp::WriteWord(out, change.key);
+  if (entry.encoding() == Encoding::kInteger) [[unlikely]]
+    out = resp::WriteWord(out, NumberText(entry.integer()).view());
+  else
+    out = resp::WriteWord(out, stored);
+  if (expires) out = deadline_words_.Write(out, UnixMsOf(entry, server_.executor->now()));
+  commands_.Commit(out);
+  ++command_count_;
+  return true;
 }
 
 void ChangeStream::Note(const Change& change) {
@@ -175,14 +228,18 @@ bool ChangeStream::FinishRename(const Change& change) {
 
 void ChangeStream::Add(unsigned database, std::span<const std::string_view> first,
                        std::span<const std::string_view> then) {
-  if (database != selected_) {
-    const NumberText number(database);
-    const std::string_view select[] = {"SELECT", number.view()};
-    resp::AppendRequest(commands_, select);
-    selected_ = database;
-  }
-  resp::AppendRequest(commands_, first, then);
+  Select(database);
+  commands_.Append(first, then);
   ++command_count_;
+  last_ = nullptr;
+}
+
+void ChangeStream::Select(unsigned database) {
+  if (database == selected_) return;
+  const NumberText number(database);
+  const std::string_view select[] = {"SELECT", number.view()};
+  commands_.Append(select);
+  selected_ = database;
 }
 
 void ChangeStream::Send(unsigned database, std::span<const std::string_view> words) noexcept {
@@ -208,7 +265,7 @@ void ChangeStream::Flush(Now now) {
       keys_.items(), [](const TurnChanges::Item& item) { return item.left != TurnChanges::Left::kNothing; });
   const bool many = command_count_ + static_cast<size_t>(left) > 1;
   if (many) backlog_.Append(kMulti);
-  backlog_.Append(commands_);
+  backlog_.Append(commands_.bytes());
   for (const TurnChanges::Item& item : keys_.items()) {
     if (item.left != TurnChanges::Left::kNothing) Write(item, now);
   }
@@ -218,7 +275,7 @@ void ChangeStream::Flush(Now now) {
 
 void ChangeStream::WriteWords(std::initializer_list<std::string_view> words) {
   char* const begin = backlog_.Reserve(resp::kMostAroundWord + resp::MostWordBytes(words));
-  char* end = resp::WriteCount(begin, '*', words.size());
+  char* end = resp::PutHeader(begin, '*', static_cast<int64_t>(words.size()));
   for (const std::string_view word : words) end = resp::WriteWord(end, word);
   backlog_.Commit(static_cast<size_t>(end - begin));
 }
@@ -232,7 +289,7 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
   if (entry == nullptr) return WriteWords({"DEL", name});
   if (item.left == TurnChanges::Left::kExpiry) {
     if (entry->expires())
-      WriteWords({"PEXPIREAT", name, UnixMsOf(*entry, now).view()});
+      WriteWords({"PEXPIREAT", name, NumberText(UnixMsOf(*entry, now)).view()});
     else
       WriteWords({"PERSIST", name});
     return WriteFacts(*item.keyspace, *entry, now);
@@ -240,7 +297,7 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
   if (entry->encoding() == Encoding::kRich) {
     const std::string payload = PlainPayloadOf(*entry, now);
     if (payload.empty()) return WriteWords({"DEL", name});
-    const NumberText deadline = entry->expires() ? UnixMsOf(*entry, now) : NumberText(0);
+    const NumberText deadline = NumberText(entry->expires() ? UnixMsOf(*entry, now) : 0);
     WriteWords({"RESTORE", name, deadline.view(), payload, "REPLACE", "ABSTTL"});
   } else {
     WriteText(name, *entry, now);
@@ -257,7 +314,8 @@ void ChangeStream::WriteText(std::string_view name, const Entry& entry, Now now)
   const bool is_number = entry.encoding() == Encoding::kInteger;
   const NumberText number(is_number ? entry.integer() : 0);
   const std::string_view text = is_number ? number.view() : entry.text();
-  if (entry.expires()) return WriteWords({"SET", name, text, "PXAT", UnixMsOf(entry, now).view()});
+  if (entry.expires())
+    return WriteWords({"SET", name, text, "PXAT", NumberText(UnixMsOf(entry, now)).view()});
   WriteWords({"SET", name, text});
 }
 

@@ -2,6 +2,7 @@
 //
 //   changes --> TurnChanges: which keys --- the turn ends ---> each key's present value, or its expiry, or DEL --> Backlog
 //         \--> commands that do the same (Effect, FLUSHDB, SWAPDB, RENAME) ----^ come before
+//          \-> the value of a short text, if the key has not changed before in this turn --^
 //
 // So a counter that was raised a thousand times in a turn costs one message. A replica gets what has happened, not what was asked:
 // what scripts have done, the drawn members and jitter, deadlines as Unix times. It gets also what happened by itself: keys that
@@ -28,7 +29,10 @@
 
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
+#include "replication/deadline_words.h"
+#include "replication/recent_entries.h"
 #include "replication/turn_changes.h"
+#include "resp/request_buffer.h"
 
 namespace mayfly {
 
@@ -52,8 +56,8 @@ class ChangeStream final : private ChangeListener {
   void Start();
   void Stop() noexcept;
   bool running() const noexcept { return running_; }
-  // Nothing has changed since the last Flush.
-  bool empty() const noexcept { return keys_.empty() && command_count_ == 0; }
+  // Flush has nothing to do.
+  bool empty() const noexcept { return keys_.empty() && command_count_ == 0 && !incomplete_; }
   // Who reads the stream from here on has no database selected.
   void SelectAnew() noexcept { selected_ = kNone; }
 
@@ -69,6 +73,9 @@ class ChangeStream final : private ChangeListener {
   static constexpr unsigned kNone = ~0U;
 
   void OnChange(const Change& change) override;
+  // Short texts, which most changes are, are written at once: that is cheaper than to look at the key again later. False: the
+  // change is another one, or the key's value was written in this turn.
+  bool WriteAtOnce(const Change& change);
   void Note(const Change& change);
   void NoteKey(const Change& change);
   // The command of this change is shorter than the value.
@@ -82,6 +89,7 @@ class ChangeStream final : private ChangeListener {
   void Add(unsigned database, std::initializer_list<std::string_view> words) {
     Add(database, {words.begin(), words.size()});
   }
+  void Select(unsigned database);
   void Write(const TurnChanges::Item& item, Now now);
   void WriteText(std::string_view name, const Entry& entry, Now now);
   void WriteFacts(const Keyspace& keyspace, const Entry& entry, Now now);
@@ -93,8 +101,13 @@ class ChangeStream final : private ChangeListener {
   bool running_ = false;
   bool incomplete_ = false;  // there was no memory for a change
   TurnChanges keys_;
-  std::string commands_;  // of this turn, before the keys
+  resp::RequestBuffer commands_;  // of this turn, before the keys
   size_t command_count_ = 0;
+  // The last command is the value of this entry, and begins there. Not followed: the entry may be gone.
+  const Entry* last_ = nullptr;
+  size_t last_at_ = 0;
+  RecentEntries recent_;
+  DeadlineWords deadline_words_;
   unsigned selected_ = kNone;
   std::optional<unsigned> swapped_;  // one of two databases
   struct Renamed {

@@ -154,7 +154,7 @@ void Replicas::GoOnRelaying(std::string_view history, Now now) {
 void Replicas::Relay(std::string_view bytes, unsigned database) noexcept {
   if (source_ != Source::kRelay) return;
   relayed_database_ = database;
-  server_.hubs.turn_ends.Ask();
+  AskForTurn();
   try {
     backlog_.Append(bytes);
   } catch (const std::bad_alloc&) {
@@ -266,7 +266,7 @@ bool Replicas::Continue(Session& session, const SyncWish& wish, std::string_view
     server_.log->Notice("the replica ", replica.address, ":", replica.port, " goes on, with ",
                         backlog_.end() - place, " bytes that it has missed");
   Publish(now);
-  server_.hubs.turn_ends.Ask();
+  AskForTurn();
   return true;
 }
 
@@ -274,7 +274,7 @@ void Replicas::SendAll(Session& session, const SyncWish& wish, bool partial, Now
   StartStream();
   Add(session, wish, State::kWaits, now).confirms = partial;
   Publish(now);
-  server_.hubs.turn_ends.Ask();
+  AskForTurn();
 }
 
 bool Replicas::IsAwaited(const Session& session) const noexcept {
@@ -292,7 +292,7 @@ void Replicas::Confirm(const Session& session, int64_t place, int64_t durable, N
     replica->state = State::kOnline;
     if (server_.log != nullptr)
       server_.log->Notice("the replica ", replica->address, ":", replica->port, " has loaded the snapshot");
-    server_.hubs.turn_ends.Ask();
+    AskForTurn();
   }
   Publish(now);
   for (ReplicaWait* const wait : waits_) {
@@ -408,8 +408,16 @@ void Replicas::Pump(Now now) {
   server_.followers.backlog_bytes = backlog_.bytes();
 }
 
+bool Replicas::IsBusy() const noexcept {
+  return behind_ || std::ranges::any_of(replicas_, [](const auto& replica) {
+           return replica->state == State::kWaits || replica->state == State::kSending;
+         });
+}
+
 void Replicas::OnTurnEnd(Now now) noexcept {
+  if (stream_.empty() && !asked_ && !busy_) return;  // as at the end of most turns
   if (source_ == Source::kNone || server_.Busy()) return;
+  asked_ = false;
   try {
     const bool asks = std::exchange(asks_, false);
     if (source_ == Source::kChanges) {
@@ -418,6 +426,7 @@ void Replicas::OnTurnEnd(Now now) noexcept {
     }
     if (!replicas_.empty()) GoOnSending(now);
     Pump(now);
+    busy_ = IsBusy();
   } catch (const std::bad_alloc&) {
     Break(now);
   }
@@ -432,7 +441,7 @@ uint64_t Replicas::NextWake() const noexcept {
 
 void Replicas::OnWake(Now now, Log*) {
   if (source_ == Source::kNone) return;
-  server_.hubs.turn_ends.Ask();
+  AskForTurn();
   if (now.mono_ms < tick_mono_ms_) return;
   tick_mono_ms_ = now.mono_ms + kTickMs;
   try {

@@ -107,7 +107,7 @@ class Replicas final : public LatePart,
   // Asks the replicas, at the end of the turn, to confirm what they have.
   void AskToConfirm() noexcept {
     asks_ = true;
-    server_.hubs.turn_ends.Ask();
+    AskForTurn();
   }
   // Those who are woken when a replica confirms something. Throws std::bad_alloc.
   void AddWait(ReplicaWait& wait) { waits_.push_back(&wait); }
@@ -152,6 +152,13 @@ class Replicas final : public LatePart,
   void OnWake(Now now, Log* log) override;
   void OnClientEnd(Session& session) noexcept override;
 
+  // There is work at the end of this turn.
+  void AskForTurn() noexcept {
+    asked_ = true;
+    server_.hubs.turn_ends.Ask();
+  }
+  // Every turn may have work: a replica has not got everything, or waits for its snapshot.
+  bool IsBusy() const noexcept;
   // Writes what has changed into the stream. Throws std::bad_alloc.
   void Flush(Now now);
   const Replica* FindAt(const config::MasterAddress& address) const noexcept;
@@ -194,6 +201,8 @@ class Replicas final : public LatePart,
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
   bool asks_ = false;    // the replicas to confirm
+  bool asked_ = false;   // for work at the end of this turn, apart from changes
+  bool busy_ = false;    // IsBusy, at the end of the last turn with work
   bool behind_ = false;  // a replica's output is full
   uint64_t tick_mono_ms_ = 0;
   uint64_t pinged_mono_ms_ = 0;

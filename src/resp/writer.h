@@ -26,8 +26,7 @@ namespace mayfly::resp {
 
 namespace internal {
 
-// Precomputed headers of small numbers: byte 0 is free for the type, the digits and "\r\n" follow, and byte 7
-// is the total length.
+// Headers of small numbers: byte 0 is free for the type, the digits and "\r\n" follow, and byte 7 is the total length.
 inline constexpr size_t kReadyHeaders = 1024;
 constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
   std::array<uint64_t, kReadyHeaders> headers{};
@@ -45,6 +44,8 @@ constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
 inline constexpr std::array<uint64_t, kReadyHeaders> kHeaders = MakeHeaders();
 static_assert(std::endian::native == std::endian::little);
 
+}  // namespace internal
+
 // The most bytes written by PutHeader, rounded up.
 inline constexpr size_t kHeaderSize = 24;
 
@@ -56,16 +57,14 @@ inline char* PutLineEnd(char* p) noexcept {
 // Writes "<type><n>\r\n" and returns the address after the line end.
 // REQUIRES: room for kHeaderSize bytes.
 [[gnu::always_inline]] inline char* PutHeader(char* p, char type, int64_t n) noexcept {
-  if (static_cast<uint64_t>(n) < kReadyHeaders) [[likely]] {
-    const uint64_t header = kHeaders[static_cast<size_t>(n)] | static_cast<unsigned char>(type);
+  if (static_cast<uint64_t>(n) < internal::kReadyHeaders) [[likely]] {
+    const uint64_t header = internal::kHeaders[static_cast<size_t>(n)] | static_cast<unsigned char>(type);
     std::memcpy(p, &header, sizeof header);
     return p + (header >> 56);
   }
   *p++ = type;
   return PutLineEnd(p + FormatInteger(n, p));
 }
-
-}  // namespace internal
 
 // The header of an array, map or set with elements that are counted while they are written. Writer::Defer makes a Deferred
 // before the first element. Afterwards call exactly one of the methods below; without a call no header is written. Several
@@ -81,8 +80,8 @@ class Deferred {
   friend class Writer;
   Deferred(OutputChain& out, int version) : out_(out), slot_(out.OpenSlot()), version_(version) {}
   void Fill(char type, size_t count) noexcept {
-    char text[internal::kHeaderSize];
-    char* const end = internal::PutHeader(text, type, static_cast<int64_t>(count));
+    char text[kHeaderSize];
+    char* const end = PutHeader(text, type, static_cast<int64_t>(count));
     out_.FillSlot(slot_, {text, static_cast<size_t>(end - text)});
   }
 
@@ -126,10 +125,10 @@ class Writer {
   [[gnu::always_inline]] void Bulk(std::string_view bytes) {
     if (bytes.size() > kOnePieceMax) [[unlikely]]
       return LongBulk(bytes);
-    char* const begin = out_->Reserve(internal::kHeaderSize + bytes.size() + 2);
-    char* p = internal::PutHeader(begin, '$', static_cast<int64_t>(bytes.size()));
+    char* const begin = out_->Reserve(kHeaderSize + bytes.size() + 2);
+    char* p = PutHeader(begin, '$', static_cast<int64_t>(bytes.size()));
     CopyBytes(p, bytes.data(), bytes.size());
-    p = internal::PutLineEnd(p + bytes.size());
+    p = PutLineEnd(p + bytes.size());
     out_->Commit(static_cast<size_t>(p - begin));
   }
   // The number's text as a bulk string, as GET replies for an integer value.
@@ -189,8 +188,8 @@ class Writer {
     out_->Commit(N - 1);
   }
   void Header(char type, int64_t n) {
-    char* const begin = out_->Reserve(internal::kHeaderSize);
-    out_->Commit(static_cast<size_t>(internal::PutHeader(begin, type, n) - begin));
+    char* const begin = out_->Reserve(kHeaderSize);
+    out_->Commit(static_cast<size_t>(PutHeader(begin, type, n) - begin));
   }
   void LongBulk(std::string_view bytes);
   void Line(char type, std::string_view text);

@@ -65,7 +65,7 @@ template <size_t kPairs>
 // If gcc knows a bound of the size, gcc expands memcpy into a string instruction, which takes tens of cycles to start. In
 // this function gcc knows no bound.
 [[gnu::noinline]] inline void CopyLong(char* to, const char* from, size_t size) noexcept {
-  std::memcpy(to, from, size);
+  std::memmove(to, from, size);
 }
 
 }  // namespace internal

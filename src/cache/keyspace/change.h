@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -94,11 +95,13 @@ inline constexpr Event kNew{"new"};
 inline constexpr Event kLoaded{.name = "loaded", .by_client = false};
 // The same value was stored again, in another encoding: no listener needs to know. Or a later report covers the change.
 inline constexpr Event kUnreported{.name = "", .by_client = false};
+// Of a whole keyspace or namespace: its reason says all.
+inline constexpr Event kUnnamed{.name = ""};
 }  // namespace events
 
 struct Change {
   ChangeReason reason;
-  Event event;         // empty for kFlushed, kSwapped and kNamespaceFlushed
+  const Event& event;  // empty for kFlushed, kSwapped and kNamespaceFlushed
   Keyspace& keyspace;  // kFlushed: the old keyspace, with its keys; an empty keyspace has taken its place
   unsigned database;   // the present index of the keyspace
   std::string_view key;
@@ -140,7 +143,9 @@ class ChangeHub {
   // Borrows `listener`.
   void Listen(ChangeListener& listener, const Interest& interest) {
     Unlisten(listener);
-    listeners_.push_back({&listener, interest});
+    const bool hears = interest.reasons != 0 || interest.before;
+    listeners_.insert(hears ? listeners_.begin() + static_cast<ptrdiff_t>(awake_) : listeners_.end(),
+                      {&listener, interest});
     Sum();
   }
   void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Interest{.reasons = reasons}); }
@@ -156,16 +161,16 @@ class ChangeHub {
   // As Wants, for an other entry.
   bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
   // `listened`: the entry has EntryFlag::kListened, or there is no entry.
-  void Tell(const Change& change, bool listened) const {
+  [[gnu::always_inline]] void Tell(const Change& change, bool listened) const {
     const bool to_all = listened || change.reason == ChangeReason::kCreated;
-    for (const Subscription& s : listeners_) {
+    for (const Subscription& s : awake()) {
       if ((s.interest.reasons & Bit(change.reason)) != 0 && (to_all || !s.interest.listened_only))
         s.listener->OnChange(change);
     }
   }
   // As Tell, for a change of an entry whose event has no name.
   void TellOfUnnamed(const Change& change) const {
-    for (const Subscription& s : listeners_) {
+    for (const Subscription& s : awake()) {
       if ((s.interest.reasons & Bit(change.reason)) != 0 && s.interest.unnamed) s.listener->OnChange(change);
     }
   }
@@ -174,7 +179,7 @@ class ChangeHub {
   uint64_t by_clients() const noexcept { return by_clients_; }
   void CountByClient(uint64_t changes = 1) noexcept { by_clients_ += changes; }
   void TellBefore(Keyspace& keyspace, const Entry& entry) const noexcept {
-    for (const Subscription& s : listeners_) {
+    for (const Subscription& s : awake()) {
       if (s.interest.before) s.listener->BeforeChange(keyspace, entry);
     }
   }
@@ -184,17 +189,21 @@ class ChangeHub {
     ChangeListener* listener;
     Interest interest;
   };
+  std::span<const Subscription> awake() const noexcept { return {listeners_.data(), awake_}; }
   void Sum() noexcept {
+    awake_ = static_cast<size_t>(std::ranges::count_if(
+        listeners_, [](const Subscription& s) { return s.interest.reasons != 0 || s.interest.before; }));
     mask_ = 0;
     unlistened_mask_ = 0;
-    for (const auto& [listener, interest] : listeners_) {
+    for (const auto& [listener, interest] : awake()) {
       mask_ |= interest.reasons;
       unlistened_mask_ |=
           interest.listened_only ? interest.reasons & Bit(ChangeReason::kCreated) : interest.reasons;
     }
   }
 
-  std::vector<Subscription> listeners_;
+  std::vector<Subscription> listeners_;  // first those that want to hear of something
+  size_t awake_ = 0;                     // the number of these
   uint32_t mask_ = 0;
   uint32_t unlistened_mask_ = 0;
   uint64_t by_clients_ = 0;

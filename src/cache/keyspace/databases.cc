@@ -80,7 +80,7 @@ void Databases::Bury(unsigned index, std::unique_ptr<Keyspace> fresh) {
 void Databases::Tell(ChangeReason reason, Keyspace& keyspace, std::string_view prefix) {
   if (!parts_.changes.Wants(reason)) return;
   parts_.changes.Tell({.reason = reason,
-                       .event = {},
+                       .event = events::kUnnamed,
                        .keyspace = keyspace,
                        .database = keyspace.database(),
                        .key = prefix,
