@@ -60,8 +60,12 @@ MasterLink::MasterLink(Server& server, Disk& disk)
       commands_(server) {
   server.options.Follow([this](const config::Settings&) { GateStaleData(); },
                         &config::Settings::replica_serve_stale_data);
-  server.options.Follow([this](const config::Settings&) { HoldExpired(); },
-                        &config::Settings::replica_read_only);
+  server.options.Follow(
+      [this](const config::Settings&) {
+        HoldExpired();
+        server_.executor->FollowRole();
+      },
+      &config::Settings::replica_read_only);
   server.options.Follow([this](const config::Settings&) { server_.executor->FollowRole(); },
                         &config::Settings::replica_ignore_maxmemory);
 }

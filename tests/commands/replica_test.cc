@@ -558,6 +558,17 @@ TEST_CASE_METHOD(ReplicaTest, "clients of a replica read, and may not write") {
   CHECK(Run({"SET", "b", "1"}) == Ok());
 }
 
+TEST_CASE_METHOD(ReplicaTest, "what comes in the same turn after REPLICAOF does not write any more") {
+  const std::string refused = "-" + kReadOnly.text + "\r\n";
+  CHECK(RunRaw(EncodeRequest({"SET", "a", "1"}) + EncodeRequest({"REPLICAOF", "there", "7000"}) +
+               EncodeRequest({"SET", "a", "2"}) + EncodeRequest({"INCR", "b"})) ==
+        "+OK\r\n+OK\r\n" + refused + refused);
+  SetOption("replica-read-only", "no");
+  CHECK(RunRaw(EncodeRequest({"CONFIG", "SET", "replica-read-only", "yes"}) +
+               EncodeRequest({"SET", "a", "2"})) == "+OK\r\n" + refused);
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "a replica that takes writes frees its expired keys by itself") {
   Sync(FileWith({{"SET", "a", "1", "PX", "100"}, {"SET", "b", "1", "PX", "300"}}), 0);
   AdvanceTime(200);

@@ -86,7 +86,10 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void EndTurn() noexcept;
 
   // This server follows a master now, or does not any more: other limits count.
-  void FollowRole() noexcept { gate_.Rebase(); }
+  void FollowRole() noexcept {
+    gate_.Rebase();
+    gate_.SetCeiling();  // also for the rest of this batch
+  }
   // See MemoryGate.
   bool RefusesWrites() const noexcept { return gate_.RefusesWrites(); }
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.
