@@ -218,6 +218,8 @@ bool ChangeStream::FinishRename(const Change& change) {
   const Renamed from = std::move(*renamed_);
   renamed_.reset();
   TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
+  // A key of this name went in this turn, and nobody was told yet. MOVE takes no other key's place.
+  if (is_moved && item.left == TurnChanges::Left::kValue) Add(change.database, {"DEL", change.key});
   item.left = change.keyspace.lifetimes().ruled() ? TurnChanges::Left::kExpiry : TurnChanges::Left::kNothing;
   if (is_moved)
     Add(from.database, {"MOVE", from.name, NumberText(change.database).view()});

@@ -437,6 +437,15 @@ TEST_CASE_METHOD(MasterTest, "a long value is renamed, and a short one is sent w
   CHECK(replica.Take() == Heard{"MOVE m 2"});
 }
 
+TEST_CASE_METHOD(MasterTest, "a long value may move to where another one has gone in the same turn") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "l", kLong});
+  RunRaw(Pipeline({{"SELECT", "2"}, {"SET", "l", "1"}, {"SELECT", "0"}}));
+  replica.Take();
+  RunRaw(Pipeline({{"SELECT", "2"}, {"DEL", "l"}, {"SELECT", "0"}, {"MOVE", "l", "2"}}));
+  CHECK(replica.Take() == Together({"DEL l", "SELECT 0", "MOVE l 2"}));
+}
+
 TEST_CASE_METHOD(MasterTest, "a long value that was written in the same turn is sent with its new name") {
   FakeReplica& replica = Follow();
   RunRaw(Pipeline({{"SET", "a", kLong}, {"RENAME", "a", "b"}}));
