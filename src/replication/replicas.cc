@@ -402,6 +402,10 @@ void Replicas::Pump(Now now) {
     needed = std::min(needed, replica->place);
   }
   backlog_.Forget(needed);
+  CountBacklog();
+}
+
+void Replicas::CountBacklog() noexcept {
   account_bytes_ = backlog_.bytes();
   server_.followers.offset = backlog_.end();
   server_.followers.backlog_begin = backlog_.begin();
@@ -504,7 +508,7 @@ void Replicas::Publish(Now now) noexcept {
   } catch (const std::bad_alloc&) {  // shows fewer of them
   }
   figures.active = source_ != Source::kNone;
-  figures.offset = backlog_.end();
+  CountBacklog();
   GateWrites(now);
 }
 

@@ -185,6 +185,8 @@ class Replicas final : public LatePart,
   bool IsTooFarBehind(Replica& replica, Now now) const noexcept;
   void Tick(Now now);
   bool IsSilent(const Replica& replica, Now now) const noexcept;
+  // Brings up to date what others see of the backlog: also at its end, when no turn looks at it any more.
+  void CountBacklog() noexcept;
   // Brings up to date what others see.
   void Publish(Now now) noexcept;
   void GateWrites(Now now) noexcept;

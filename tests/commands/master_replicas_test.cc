@@ -244,6 +244,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "the backlog keeps repl-backlog-size bytes,
 
 TEST_CASE_METHOD(MasterReplicasTest, "the stream ends when no replica has come for repl-backlog-ttl") {
   SetOption("repl-backlog-ttl", "5");
+  const uint64_t beside = server().hubs.accounts.Sum();
   FakeReplica& first = Follow();
   const std::string history = first.history;
   const int64_t place = first.place;
@@ -255,6 +256,8 @@ TEST_CASE_METHOD(MasterReplicasTest, "the stream ends when no replica has come f
   CHECK(Field("replication", "repl_backlog_active") == "1");
   AdvanceTime(1'001);
   CHECK(Field("replication", "repl_backlog_active") == "0");
+  CHECK(Field("replication", "repl_backlog_histlen") == "0");
+  CHECK(server().hubs.accounts.Sum() == beside);
   FakeReplica& next = NewReplica();
   next.Greet();
   ReceiveAll(next, GoOn(next, history, place));
