@@ -177,6 +177,61 @@ TEST_CASE_METHOD(ReplicaTest, "a master that hangs up within its file does the k
   CHECK(Run({"ROLE"}).elements[3] == Bulk("connect"));
 }
 
+// What a hostile or broken master makes of a snapshot: bits that are flipped, an end too early, a length that is wrong.
+TEST_CASE_METHOD(
+    ReplicaTest,
+    "whatever is wrong with a file, the keys of before are served, and the master is asked again") {
+  const std::string file = FileWith({{"SET", "a", "1"}, {"RPUSH", "l", "x", "y"}, {"SADD", "u", "m", "n"}});
+  Run({"SET", "old", "x"});
+  Run({"HSET", "h", "f", "v"});
+  const Reply before = Run({"DEBUG", "DIGEST"});
+  SetOption("repl-timeout", "10");
+  std::mt19937 random(5);
+  Connect();
+  for (int round = 0; round < 60; ++round) {
+    CAPTURE(round);
+    std::string bytes = file;
+    std::string length = std::to_string(file.size());
+    switch (round % 4) {
+      case 0:
+        bytes[random() % (file.size() - 8)] ^= static_cast<char>(1U << random() % 8);
+        break;
+      case 1:  // too early, and then the link ends
+        bytes.resize(1 + random() % (file.size() - 1));
+        break;
+      case 2: {  // shorter than it is
+        const size_t size = 1 + random() % (file.size() - 1);
+        length = std::to_string(size);
+        break;
+      }
+      default:  // longer than it is: the rest never comes
+        length = std::to_string(file.size() + 1 + random() % 1000);
+        break;
+    }
+    AnswerFull();
+    master().Answer("$" + length + "\r\n" + bytes);
+    for (int i = 0; i < 10'000 && Replication("master_sync_in_progress") == "1" && round % 2 == 0; ++i)
+      Slice();
+    CHECK(Run({"GET", "old"}) == Bulk("x"));
+    if (round % 4 == 1) master().HangUp();
+    if (round % 4 == 3) AdvanceTime(10'000);
+    CHECK(Replication("master_link_status") == "down");
+    CHECK(Run({"DEBUG", "DIGEST"}) == before);
+    // Not at once.
+    const size_t asked = targets.count();
+    AdvanceTime(MasterLink::kRetryMs - 1);
+    CHECK(targets.count() == asked);
+    AdvanceTime(1);
+    REQUIRE(targets.count() == asked + 1);
+    Greet();
+  }
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  FinishSync();
+  CHECK(Replication("master_link_status") == "up");
+  CHECK(Run({"EXISTS", "old", "h", "a", "l", "u"}) == Integer(3));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "what is no snapshot ends the link") {
   Connect();
   AnswerFull();
