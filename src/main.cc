@@ -34,7 +34,7 @@
 #include "net/server_loop.h"
 #include "net/socket/descriptor.h"
 #include "net/socket/limits.h"
-#include "net/tls/tls_context.h"
+#include "net/tls/tls_transports.h"
 #include "replication/replication_start.h"
 #include "server/cluster/cluster.h"
 #include "snapshot/disk/disk.h"
@@ -235,8 +235,7 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
     return std::nullopt;
   };
   note(Serve(MemoryLimitFiles(), files, options, commands, clock, log, look));
-  std::shared_ptr<const net::TlsContext> context;
-  if (settings.tls_port != 0) note(net::TlsContext::Load(settings, context));
+  note(net::TlsTransports::Check(settings));
 }
 
 // Prints every problem of a conf file; returns 0 if there is none.

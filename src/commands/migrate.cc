@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "server/waiting/parking.h"
 #include "snapshot/migration.h"
@@ -25,6 +26,7 @@ bool ReadOptions(Context& ctx, Args& args, MigrationOrder& order, std::span<cons
   names = args.all().subspan(kKey, 1);
   args.Skip(kOptions - 1);
   Route& route = order.route;
+  route.by_tls = ctx.server.options.settings().tls_cluster;  // as in Redis, without a cluster too
   while (!args.Done()) {
     if (args.Accept("COPY")) {
       order.copy = true;

@@ -76,11 +76,6 @@ constexpr Option kRedisOptions[] = {
     Integer("socket-mark-id", "0", {0, kUnsignedMax}, kFixed),
     Integer("max-new-connections-per-cycle", "10", {1, 1000}),
     Integer("max-new-tls-connections-per-cycle", "1", {1, 1000}),
-    Any("tls-client-cert-file", ""),
-    Any("tls-client-key-file", ""),
-    Any("tls-client-key-file-pass", "", kSecret),
-    YesNo("tls-replication", "no"),
-    YesNo("tls-cluster", "no"),
 
     // Memory and eviction.
     Integer("maxmemory-eviction-tenacity", "10", {0, 100}),

@@ -247,11 +247,15 @@ struct Settings {
   std::vector<BindAddress> metrics_bind{{"127.0.0.1", false}, {"::1", true}};
   std::string metrics_hosts;  // names between spaces
 
-  // TLS: the port, the files, the offers to clients and the demands on clients.
+  // TLS: the port, the files, the offers to clients and the demands on clients. tls_client_...: this server's own as a client of
+  // other servers.
   int64_t tls_port = 0;
   std::string tls_cert_file;
   std::string tls_key_file;
   std::string tls_key_file_pass;
+  std::string tls_client_cert_file;
+  std::string tls_client_key_file;
+  std::string tls_client_key_file_pass;
   std::string tls_dh_params_file;
   std::string tls_ca_cert_file;
   std::string tls_ca_cert_dir;
@@ -260,6 +264,8 @@ struct Settings {
   std::string tls_ciphers;
   std::string tls_ciphersuites;
   bool tls_prefer_server_ciphers = false;
+  bool tls_replication = false;
+  bool tls_cluster = false;
   bool tls_session_caching = true;
   int64_t tls_session_cache_size = 20'480;
   int64_t tls_session_cache_timeout_seconds = 300;

@@ -6,6 +6,8 @@
 #include <new>
 #include <utility>
 
+#include "net/tls/tls_stream.h"
+
 #include <arpa/inet.h>
 #include <netinet/in.h>
 
@@ -55,9 +57,14 @@ class OutgoingConnections::Connection final : public OutgoingConnection {
   Connection(OutgoingConnections& all, uint16_t port, Ear& ear) : all_(&all), ear_(&ear), port_(port) {
     all.open_.push_back(this);
   }
+  // REQUIRES: Begin was not called.
+  void UseTls(std::unique_ptr<TlsTransport> transport) {
+    tls_ = std::make_unique<TlsStream>(std::move(transport));
+  }
   ~Connection() override { Detach(); }
 
   State state() const noexcept override { return state_; }
+  std::string_view problem() const noexcept override { return problem_; }
   void set_ear(Ear& ear) noexcept override { ear_ = &ear; }
   void Send(std::string bytes) override;
   size_t unsent() const noexcept override;
@@ -83,10 +90,18 @@ class OutgoingConnections::Connection final : public OutgoingConnection {
   void ConnectToNext() noexcept;
   bool StartConnect(const sockaddr_storage& address) noexcept;
   void OnConnect(int status) noexcept;
+  void BeginHandshake() noexcept;
   bool StartReading() noexcept;
   void OnRead(ssize_t size) noexcept;
+  // False if this brought nothing new for the ear.
+  bool TakeCiphertext(std::string_view ciphertext);
+  void OnEndOfInput() noexcept;
   // False: it has ended.
   bool StartWrite(std::unique_ptr<Write> write) noexcept;
+  void OnWritten(int status, size_t size) noexcept;
+  // Writes the next piece of ciphertext, unless one is on its way.
+  void WriteCiphertext();
+  void SayEnd() noexcept;
   void CloseSocket() noexcept;
   void Detach() noexcept;
   // May destroy this.
@@ -103,6 +118,10 @@ class OutgoingConnections::Connection final : public OutgoingConnection {
   std::string received_;
   size_t consumed_ = 0;
   bool reading_ = false;
+  std::unique_ptr<TlsStream> tls_;  // null: without TLS, or ended
+  std::string problem_;
+  bool connected_ = false;          // so the handshake of TLS can begin
+  bool ciphertext_on_way_ = false;  // what tls_ has to send next is being written
 };
 
 // ---- the address
@@ -184,17 +203,29 @@ void OutgoingConnections::Connection::OnConnect(int status) noexcept {
     if (ended()) Tell();
     return;
   }
-  state_ = State::kOpen;
+  connected_ = true;
   addresses_.clear();
   uv_tcp_nodelay(&socket_->tcp, 1);
   if (!StartReading()) {
     End(State::kLost);
     return Tell();
   }
+  if (tls_ != nullptr) return BeginHandshake();
+  state_ = State::kOpen;
   for (std::unique_ptr<Write>& write : std::exchange(waiting_, {})) {
     if (!StartWrite(std::move(write))) break;
   }
   Tell();
+}
+
+// The first message of the handshake waits in tls_.
+void OutgoingConnections::Connection::BeginHandshake() noexcept {
+  try {
+    WriteCiphertext();
+  } catch (const std::bad_alloc&) {
+    End(State::kLost);
+  }
+  if (ended()) Tell();
 }
 
 // ---- reading
@@ -216,21 +247,49 @@ bool OutgoingConnections::Connection::StartReading() noexcept {
 void OutgoingConnections::Connection::OnRead(ssize_t size) noexcept {
   all_->begin_turn_();
   if (size < 0) {
-    End(State::kLost);
+    OnEndOfInput();
     return Tell();
   }
+  bool is_news = true;
   try {
     received_.erase(0, std::exchange(consumed_, 0));
-    received_.append(all_->input_.data(), static_cast<size_t>(size));
+    const std::string_view bytes(all_->input_.data(), static_cast<size_t>(size));
+    if (tls_ != nullptr)
+      is_news = TakeCiphertext(bytes);
+    else
+      received_.append(bytes);
   } catch (const std::bad_alloc&) {
     End(State::kLost);
-    return Tell();
   }
-  if (received_.size() >= kMostReceived) {
+  if (reading_ && received_.size() >= kMostReceived) {
     uv_read_stop(reinterpret_cast<uv_stream_t*>(&socket_->tcp));
     reading_ = false;
   }
-  Tell();
+  if (is_news) Tell();
+}
+
+bool OutgoingConnections::Connection::TakeCiphertext(std::string_view ciphertext) {
+  const State before = state_;
+  const size_t size_before = received_.size();
+  tls_->Receive(ciphertext, received_);
+  const bool begun = tls_->begun();
+  if (begun) state_ = State::kOpen;
+  WriteCiphertext();  // replies, perhaps an alert
+  if (!ended() && tls_->ended()) {
+    problem_ = tls_->Problem();
+    End(begun ? State::kLost : State::kNoTls);
+  }
+  return state_ != before || received_.size() != size_before;
+}
+
+void OutgoingConnections::Connection::OnEndOfInput() noexcept {
+  const bool in_handshake = tls_ != nullptr && !tls_->begun();
+  if (!in_handshake) return End(State::kLost);
+  try {
+    problem_ = "the server has closed the connection";
+  } catch (const std::bad_alloc&) {  // the state alone will do
+  }
+  End(State::kNoTls);
 }
 
 void OutgoingConnections::Connection::Consume(size_t size) noexcept {
@@ -244,6 +303,10 @@ void OutgoingConnections::Connection::Consume(size_t size) noexcept {
 
 void OutgoingConnections::Connection::Send(std::string bytes) {
   if (ended() || bytes.empty()) return;
+  if (tls_ != nullptr) {
+    tls_->Send(std::move(bytes));
+    return WriteCiphertext();
+  }
   auto write = std::make_unique<Write>();
   write->bytes = std::move(bytes);
   if (state_ == State::kConnecting) return waiting_.push_back(std::move(write));
@@ -257,11 +320,7 @@ bool OutgoingConnections::Connection::StartWrite(std::unique_ptr<Write> write) n
   piece.len = write->bytes.size();
   const auto done = [](uv_write_t* request, int status) {
     const std::unique_ptr<Write> ended(static_cast<Write*>(request->data));
-    Connection* const owner = ended->socket->owner;
-    if (status == 0 || owner == nullptr) return;
-    owner->all_->begin_turn_();
-    owner->End(State::kLost);
-    owner->Tell();
+    if (Connection* const owner = ended->socket->owner) owner->OnWritten(status, ended->bytes.size());
   };
   if (uv_write(&write->request, reinterpret_cast<uv_stream_t*>(&socket_->tcp), &piece, 1, done) != 0) {
     End(State::kLost);
@@ -271,8 +330,50 @@ bool OutgoingConnections::Connection::StartWrite(std::unique_ptr<Write> write) n
   return true;
 }
 
+void OutgoingConnections::Connection::OnWritten(int status, size_t size) noexcept {
+  if (status == 0 && tls_ == nullptr) return;
+  // A server that breaks off by TLS has said why, and that is still to be read.
+  if (status != 0 && tls_ != nullptr && reading_) return;
+  all_->begin_turn_();
+  if (status != 0) {
+    End(State::kLost);
+    return Tell();
+  }
+  ciphertext_on_way_ = false;
+  try {
+    tls_->Sent(size);
+    WriteCiphertext();
+  } catch (const std::bad_alloc&) {
+    End(State::kLost);
+  }
+  if (ended()) Tell();
+}
+
+// Libuv may need the bytes longer than this lives.
+void OutgoingConnections::Connection::WriteCiphertext() {
+  if (!connected_ || ciphertext_on_way_) return;
+  const std::string_view bytes = tls_->ToSend();
+  if (bytes.empty()) return;
+  auto write = std::make_unique<Write>();
+  write->bytes = bytes;
+  ciphertext_on_way_ = StartWrite(std::move(write));
+}
+
+// As far as the system takes the bytes now.
+void OutgoingConnections::Connection::SayEnd() noexcept {
+  if (tls_ == nullptr || socket_ == nullptr || ciphertext_on_way_ || !tls_->begun() || tls_->ended()) return;
+  try {
+    tls_->End();
+    const std::string_view bytes = tls_->ToSend();
+    uv_buf_t piece = uv_buf_init(const_cast<char*>(bytes.data()), static_cast<unsigned>(bytes.size()));
+    if (!bytes.empty()) uv_try_write(reinterpret_cast<uv_stream_t*>(&socket_->tcp), &piece, 1);
+  } catch (const std::bad_alloc&) {  // the end of the socket says it, too
+  }
+}
+
 size_t OutgoingConnections::Connection::unsent() const noexcept {
-  if (state_ == State::kOpen)
+  if (tls_ != nullptr) return tls_->unsent();
+  if (state_ == State::kOpen)  // without TLS
     return uv_stream_get_write_queue_size(reinterpret_cast<const uv_stream_t*>(&socket_->tcp));
   size_t sum = 0;
   for (const std::unique_ptr<Write>& write : waiting_) sum += write->bytes.size();
@@ -295,6 +396,8 @@ void OutgoingConnections::Connection::Detach() noexcept {
   all_ = nullptr;
   reading_ = false;
   waiting_.clear();
+  SayEnd();
+  tls_.reset();  // before what it shares with others goes
   CloseSocket();
   if (Lookup* const lookup = std::exchange(lookup_, nullptr)) {
     lookup->owner = nullptr;
@@ -306,10 +409,12 @@ void OutgoingConnections::Connection::Detach() noexcept {
 std::unique_ptr<OutgoingConnection> OutgoingConnections::Connect(const std::string& host, uint16_t port,
                                                                  OutgoingConnection::Ear& ear) {
   auto connection = std::make_unique<Connection>(*this, port, ear);
-  if (closed_)
+  if (closed_) {
     connection->End(OutgoingConnection::State::kLost);
-  else
-    connection->Begin(host);
+    return connection;
+  }
+  if (tls_ != nullptr) connection->UseTls(tls_->NewTransportTo(host));
+  connection->Begin(host);
   return connection;
 }
 

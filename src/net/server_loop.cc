@@ -48,6 +48,8 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
       turn_(server, executor),
       outgoing_(uv_.loop, [this] { turn_.Begin(); }),
       tls_(server.databases.heap(), server.stats.tls_bytes, server.stats.tls),
+      outgoing_by_tls_(
+          uv_.loop, [this] { turn_.Begin(); }, &tls_),
       tls_account_(server.hubs.accounts, server.stats.tls_bytes),
       clients_(server, executor, turn_, log),
       listeners_(uv_.loop, log, {.plain = resp_, .tls = resp_over_tls_},
@@ -65,6 +67,7 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   });
   signal_from_thread_.data = this;
   server.outgoing = &outgoing_;
+  server.outgoing_by_tls = &outgoing_by_tls_;
   server.hubs.wakes.set_turn([this] { uv_async_send(&signal_from_thread_); });
   prepare_.data = check_.data = stop_timer_.data = watchdog_timer_.data = this;
   uv_prepare_start(&prepare_,
@@ -102,7 +105,7 @@ config::Problem ServerLoop::Listen(std::vector<InheritedSocket> inherited) {
   const config::Settings& settings = server_.options.settings();
   LetLinger(settings);
   listeners_.Inherit(std::move(inherited));
-  if (settings.tls_port != 0) {
+  if (TlsTransports::Uses(settings)) {
     if (config::Problem problem = LoadTls(settings)) return problem;
     tls_.Commit();
   }
@@ -144,11 +147,13 @@ void ServerLoop::FollowOptions() {
                    .adopt = [this] { tls_.Commit(); },
                    .drop = [this] { tls_.Abandon(); }},
                   &Settings::tls_port, &Settings::tls_cert_file, &Settings::tls_key_file,
-                  &Settings::tls_key_file_pass, &Settings::tls_dh_params_file, &Settings::tls_ca_cert_file,
-                  &Settings::tls_ca_cert_dir, &Settings::tls_auth_clients, &Settings::tls_protocols,
-                  &Settings::tls_ciphers, &Settings::tls_ciphersuites, &Settings::tls_prefer_server_ciphers,
-                  &Settings::tls_session_caching, &Settings::tls_session_cache_size,
-                  &Settings::tls_session_cache_timeout_seconds);
+                  &Settings::tls_key_file_pass, &Settings::tls_client_cert_file,
+                  &Settings::tls_client_key_file, &Settings::tls_client_key_file_pass,
+                  &Settings::tls_replication, &Settings::tls_cluster, &Settings::tls_dh_params_file,
+                  &Settings::tls_ca_cert_file, &Settings::tls_ca_cert_dir, &Settings::tls_auth_clients,
+                  &Settings::tls_protocols, &Settings::tls_ciphers, &Settings::tls_ciphersuites,
+                  &Settings::tls_prefer_server_ciphers, &Settings::tls_session_caching,
+                  &Settings::tls_session_cache_size, &Settings::tls_session_cache_timeout_seconds);
   FollowAddresses();
   // The listeners' candidate calls WarnIfOpen, too.
   options.Follow([this](const Settings&) { WarnIfOpen(); }, &Settings::requirepass, &Settings::protected_mode,
@@ -200,16 +205,12 @@ void ServerLoop::WarnIfOpen() noexcept {
 config::Problem ServerLoop::LoadTls(const config::Settings& settings) {
   config::Problem problem = tls_.Prepare(settings);
   if (problem) return problem;
-  if (!tls_.warning().empty()) log_.Warning(tls_.warning());
-  const int64_t expires_s = tls_.CertificateExpires();
-  if (expires_s != 0 && expires_s <= turn_.now().wall_ms / kMsPerSecond)
-    log_.Warning("tls-cert-file: the certificate has expired: clients that check it will not connect");
+  for (const std::string& warning : tls_.Warnings(turn_.now().wall_ms / kMsPerSecond)) log_.Warning(warning);
   return std::nullopt;
 }
 
-// As in Redis, files may be named one after the other before there is a tls-port.
 config::Problem ServerLoop::PrepareTls(const config::Settings& wanted) {
-  if (wanted.tls_port == 0) return std::nullopt;
+  if (!TlsTransports::Uses(wanted)) return std::nullopt;
   const config::Problem problem = LoadTls(wanted);
   if (!problem) return std::nullopt;
   log_.Warning("TLS stays as it is: ", *problem);
@@ -218,7 +219,7 @@ config::Problem ServerLoop::PrepareTls(const config::Settings& wanted) {
 
 void ServerLoop::ReloadCertificates() {
   const config::Settings& settings = server_.options.settings();
-  if (settings.tls_port == 0) return;
+  if (!TlsTransports::Uses(settings)) return;
   if (const config::Problem problem = LoadTls(settings))
     return log_.Warning("TLS stays as it is: ", *problem);
   tls_.Commit();
@@ -391,6 +392,8 @@ void ServerLoop::Close() {
   listeners_.Close();
   server_.outgoing = nullptr;
   outgoing_.Close();
+  server_.outgoing_by_tls = nullptr;
+  outgoing_by_tls_.Close();
   timekeeper_.Close();
   CloseHandle(prepare_);
   CloseHandle(check_);

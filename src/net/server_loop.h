@@ -123,6 +123,7 @@ class ServerLoop {
   Turn turn_;
   OutgoingConnections outgoing_;
   TlsTransports tls_;
+  OutgoingConnections outgoing_by_tls_;
   const Accounts::Account tls_account_;
   Clients clients_;
   const RespService resp_;

@@ -37,14 +37,18 @@ void EndWaits(Server& server) {
   }
 }
 
-std::string_view ReasonOf(OutgoingConnection::State state) noexcept {
-  switch (state) {
+std::string ReasonOf(const OutgoingConnection& connection) {
+  const std::string_view problem = connection.problem();
+  const std::string more = problem.empty() ? "" : ": " + std::string(problem);
+  switch (connection.state()) {
     case OutgoingConnection::State::kNoAddress:
       return "its name is not known";
     case OutgoingConnection::State::kRefused:
       return "it cannot be connected to";
+    case OutgoingConnection::State::kNoTls:
+      return "the TLS handshake has failed" + more;
     default:
-      return "the connection has ended";
+      return "the connection has ended" + more;
   }
 }
 
@@ -183,16 +187,21 @@ void MasterLink::Tell() {
 
 void MasterLink::Connect(Now now) {
   retry_mono_ms_ = now.mono_ms + kRetryMs;
-  if (server_.outgoing == nullptr) return;
+  const bool by_tls = server_.options.settings().tls_replication;
+  Outgoing* const outgoing = by_tls ? server_.outgoing_by_tls : server_.outgoing;
+  if (outgoing == nullptr) return;
   figures_.heard_mono_ms = now.mono_ms;
   Become(State::kConnecting, now);
-  connection_ = server_.outgoing->Connect(figures_.host, figures_.port, *this);
-  if (connection_->ended()) Lose(ReasonOf(connection_->state()), now);
+  connection_ = outgoing->Connect(figures_.host, figures_.port, *this);
+  if (connection_->ended()) Lose(ReasonOf(*connection_), now);
 }
 
 HandshakeTerms MasterLink::Terms() const {
   const config::Settings& settings = server_.options.settings();
-  const int64_t port = settings.replica_announce_port != 0 ? settings.replica_announce_port : settings.port;
+  // A master that is reached by TLS shows this server to others that speak TLS, too.
+  const bool by_tls = settings.tls_replication && settings.tls_port != 0;
+  const int64_t own = by_tls ? settings.tls_port : settings.port;
+  const int64_t port = settings.replica_announce_port != 0 ? settings.replica_announce_port : own;
   return {.user = settings.masteruser,
           .password = settings.masterauth,
           .announced_address = settings.replica_announce_ip,
@@ -214,7 +223,7 @@ void MasterLink::OnNews() noexcept {
     Work(now);
     // Also while a file is loaded: its link is of no more use, but the file is.
     if (connection_ != nullptr && connection_->ended() && figures_.state != State::kLoading)
-      Lose(ReasonOf(connection_->state()), now);
+      Lose(ReasonOf(*connection_), now);
   } catch (const std::bad_alloc&) {
     Lose("out of memory", now, /*keeps_history=*/false);
   } catch (const std::system_error&) {

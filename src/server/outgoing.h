@@ -1,4 +1,5 @@
-// Connections that this server makes to other servers: bytes out, bytes in, and the end. MIGRATE has one.
+// Connections that this server makes to other servers: bytes out, bytes in, and the end. MIGRATE has one, and the link to a
+// master is one. There is an Outgoing for plain connections, and another one for connections by TLS.
 //
 //   Outgoing (src/net, or a test's) --Connect--> OutgoingConnection --news--> its Ear, which looks at state() and received()
 //
@@ -24,6 +25,7 @@ class OutgoingConnection {
     kOpen,
     kNoAddress,  // no such host
     kRefused,    // no address of the host could be connected to
+    kNoTls,      // it could, but the handshake of TLS has failed
     kLost        // the other end has closed the connection, or it broke
   };
   // A connection takes at most so many bytes ahead of its owner; the other end has to wait then.
@@ -46,12 +48,14 @@ class OutgoingConnection {
 
   virtual State state() const noexcept = 0;
   bool ended() const noexcept { return state() >= State::kNoAddress; }
+  // What TLS says of the end, a few words for the log; empty for nothing. Valid while the connection lives.
+  virtual std::string_view problem() const noexcept { return {}; }
   // Another ear hears the news from now on. Borrowed.
   virtual void set_ear(Ear& ear) noexcept = 0;
   // Sends bytes after all earlier bytes; before the connection is open, as soon as it is. No effect after the end. Throws
   // std::bad_alloc.
   virtual void Send(std::string bytes) = 0;
-  // Of the bytes from Send, those that the system has not taken yet.
+  // Of the bytes from Send, those that the system has not taken yet, be they encrypted already or not.
   virtual size_t unsent() const noexcept = 0;
   // The bytes that were received and not consumed; also after the end. Valid until Consume or the next turn.
   virtual std::string_view received() const noexcept = 0;

@@ -109,12 +109,13 @@ void Migration::Connect(Context& ctx) {
   link_ = migrations_.TakeIdle(order_.route, *this);
   from_idle_ = link_.connection != nullptr;
   if (!from_idle_) {
-    if (ctx.server.outgoing == nullptr) {
+    Outgoing* const outgoing = order_.route.by_tls ? ctx.server.outgoing_by_tls : ctx.server.outgoing;
+    if (outgoing == nullptr) {
       over_ = true;
       error_ = kCannotConnect;
       return;
     }
-    link_.connection = ctx.server.outgoing->Connect(order_.route.host, order_.route.port, *this);
+    link_.connection = outgoing->Connect(order_.route.host, order_.route.port, *this);
   }
   SendGreeting();
 }
@@ -311,10 +312,13 @@ void Migration::OnLost(Context& ctx) {
   }
   switch (link_.connection->state()) {
     case OutgoingConnection::State::kNoAddress:
+    case OutgoingConnection::State::kNoTls:
       error_ = kCannotConnect;
       break;
-    case OutgoingConnection::State::kRefused:  // which Redis finds when it writes
-      return FailAs(kWriting);
+    case OutgoingConnection::State::kRefused:  // which Redis finds when it writes, but by TLS at once
+      if (!order_.route.by_tls) return FailAs(kWriting);
+      error_ = kCannotConnect;
+      break;
     default:
       return FailAs(kReading);
   }

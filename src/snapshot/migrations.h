@@ -1,7 +1,7 @@
 // The connections to other servers that MIGRATE keeps for the next MIGRATE to the same target, as Redis does.
 //
-// A connection is kept for kIdleMs, and is used again only for the same host, port and login: so no client gets what another
-// client's password has opened. A target that closes an idle connection, or sends something without a request, ends it.
+// A connection is kept for kIdleMs, and is used again only for the same host, port and login, by TLS or without: so no client
+// gets what another client's password has opened. A target that closes an idle connection, or sends something without a request, ends it.
 //
 // Loop thread only.
 #pragma once
@@ -22,6 +22,7 @@ namespace mayfly {
 struct Route {
   std::string host;
   uint16_t port = 0;
+  bool by_tls = false;
   bool logs_in = false;
   std::string user;  // empty: the default user
   std::string password;

@@ -45,14 +45,14 @@ Key MakeKey(const std::string& path) {
 
 // Of `key`, for `name`, into a file; signed by the issuer, or by itself without one.
 Certificate Issue(const std::string& path, const std::string& name, EVP_PKEY* key, X509* issuer,
-                  EVP_PKEY* issuer_key) {
+                  EVP_PKEY* issuer_key, long valid_s = kSecondsPerDay) {
   static long serial = 1;
   Certificate made(X509_new());
   Require(made != nullptr);
   X509_set_version(made.get(), X509_VERSION_3);
   ASN1_INTEGER_set(X509_get_serialNumber(made.get()), serial++);
   X509_gmtime_adj(X509_getm_notBefore(made.get()), -kSecondsPerDay);
-  X509_gmtime_adj(X509_getm_notAfter(made.get()), kSecondsPerDay);
+  X509_gmtime_adj(X509_getm_notAfter(made.get()), valid_s);
   X509_set_pubkey(made.get(), key);
   const auto* const text = reinterpret_cast<const unsigned char*>(name.c_str());
   X509_NAME_add_entry_by_txt(X509_get_subject_name(made.get()), "CN", MBSTRING_ASC, text, -1, -1, 0);
@@ -100,6 +100,14 @@ void Certificates::Renew(const std::string& name) const {
   const int size = static_cast<int>(std::strlen(kPassphrase));
   Require(PEM_write_PrivateKey(Open(sealed_key, "w").get(), key.get(), EVP_aes_128_cbc(), passphrase, size,
                                nullptr, nullptr) == 1);
+}
+
+void Certificates::Expire() const {
+  const Key root_key(PEM_read_PrivateKey(Open(ca_key_, "r").get(), nullptr, nullptr, nullptr));
+  const Certificate root(PEM_read_X509(Open(ca, "r").get(), nullptr, nullptr, nullptr));
+  const Key key(PEM_read_PrivateKey(Open(server_key, "r").get(), nullptr, nullptr, nullptr));
+  Require(root_key != nullptr && root != nullptr && key != nullptr);
+  Issue(server, "expired", key.get(), root.get(), root_key.get(), -1);
 }
 
 }  // namespace mayfly::testing

@@ -13,6 +13,8 @@ struct Certificates {
   explicit Certificates(const std::string& folder);
   // Replaces the server's certificate by another of this CA, for `name`, and its key.
   void Renew(const std::string& name) const;
+  // Replaces the server's certificate by one that has expired.
+  void Expire() const;
 
   std::string ca;
   std::string server, server_key;      // for "localhost"

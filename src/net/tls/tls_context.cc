@@ -88,27 +88,44 @@ struct FreeBio {
 
 }  // namespace
 
-config::Problem TlsContext::Load(const config::Settings& settings,
+struct TlsContext::Identity {
+  std::string_view certificate_option;
+  const std::string& certificate;
+  std::string_view key_option;
+  const std::string& key;
+  const std::string& passphrase;  // of the option with the key's name and "-pass"
+};
+
+config::Problem TlsContext::Load(For others, const config::Settings& settings,
                                  std::shared_ptr<const TlsContext>& context) {
   ERR_clear_error();
   const auto made = std::make_shared<TlsContext>();
-  made->context_.reset(SSL_CTX_new(TLS_server_method()));
-  SSL_CTX* const ctx = made->get();
-  if (ctx == nullptr) return "TLS cannot be set up: " + Reason();
-  SSL_CTX_set_options(ctx, SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_SINGLE_DH_USE);
-  // A connection at rest keeps no buffers. One call of SSL_write makes at most one record.
-  SSL_CTX_set_mode(
-      ctx, SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
-  config::Problem problem = made->SetProtocols(settings);
-  if (!problem) problem = made->SetCiphers(settings);
-  if (!problem) problem = made->CheckProtocols();
-  if (!problem) problem = made->LoadOwnCertificate(settings);
-  if (!problem) problem = made->SetClientVerification(settings);
-  if (problem) return problem;
-  made->SetSessions(settings);
+  made->context_.reset(SSL_CTX_new(others == For::kClients ? TLS_server_method() : TLS_client_method()));
+  if (made->get() == nullptr) return "TLS cannot be set up: " + Reason();
+  if (config::Problem problem = made->SetUp(others, settings)) return problem;
   ERR_clear_error();
   context = made;
   return std::nullopt;
+}
+
+config::Problem TlsContext::SetUp(For others, const config::Settings& settings) {
+  SSL_CTX_set_options(get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_COMPRESSION | SSL_OP_SINGLE_DH_USE);
+  // A connection at rest keeps no buffers. One call of SSL_write makes at most one record.
+  SSL_CTX_set_mode(
+      get(), SSL_MODE_RELEASE_BUFFERS | SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+  config::Problem problem = SetProtocols(settings);
+  if (!problem) problem = SetCiphers(settings);
+  if (!problem) problem = CheckProtocols();
+  if (others == For::kServers) {
+    if (!problem) problem = LoadCertificateForServers(settings);
+    if (!problem) problem = SetServerVerification(settings);
+    SSL_CTX_set_session_cache_mode(get(), SSL_SESS_CACHE_OFF);
+    return problem;
+  }
+  if (!problem) problem = LoadOwnCertificate(settings);
+  if (!problem) problem = SetClientVerification(settings);
+  if (!problem) SetSessions(settings);
+  return problem;
 }
 
 config::Problem TlsContext::SetProtocols(const config::Settings& settings) {
@@ -167,17 +184,49 @@ config::Problem TlsContext::SetCiphers(const config::Settings& settings) {
 config::Problem TlsContext::LoadOwnCertificate(const config::Settings& settings) {
   if (settings.tls_cert_file.empty()) return "tls-cert-file: TLS needs a certificate, and none is given";
   if (settings.tls_key_file.empty()) return "tls-key-file: TLS needs a private key, and none is given";
-  Passphrase passphrase{.text = settings.tls_key_file_pass};
+  config::Problem problem = LoadIdentity({.certificate_option = "tls-cert-file",
+                                          .certificate = settings.tls_cert_file,
+                                          .key_option = "tls-key-file",
+                                          .key = settings.tls_key_file,
+                                          .passphrase = settings.tls_key_file_pass});
+  if (!problem && !settings.tls_dh_params_file.empty())
+    problem = LoadDhParameters(settings.tls_dh_params_file);
+  return problem;
+}
+
+// As in Redis, the certificate and the key for servers count only together. A server that asks for no certificate is content
+// without one.
+config::Problem TlsContext::LoadCertificateForServers(const config::Settings& settings) {
+  const bool has_certificate = !settings.tls_client_cert_file.empty();
+  const bool has_key = !settings.tls_client_key_file.empty();
+  if (has_certificate && has_key)
+    return LoadIdentity({.certificate_option = "tls-client-cert-file",
+                         .certificate = settings.tls_client_cert_file,
+                         .key_option = "tls-client-key-file",
+                         .key = settings.tls_client_key_file,
+                         .passphrase = settings.tls_client_key_file_pass});
+  if (has_certificate) warning_ = "tls-client-cert-file has no effect without tls-client-key-file";
+  if (has_key) warning_ = "tls-client-key-file has no effect without tls-client-cert-file";
+  if (settings.tls_cert_file.empty() || settings.tls_key_file.empty()) return std::nullopt;
+  return LoadIdentity({.certificate_option = "tls-cert-file",
+                       .certificate = settings.tls_cert_file,
+                       .key_option = "tls-key-file",
+                       .key = settings.tls_key_file,
+                       .passphrase = settings.tls_key_file_pass});
+}
+
+config::Problem TlsContext::LoadIdentity(const Identity& identity) {
+  Passphrase passphrase{.text = identity.passphrase};
   SSL_CTX_set_default_passwd_cb(get(), GivePassphrase);
   SSL_CTX_set_default_passwd_cb_userdata(get(), &passphrase);
   config::Problem problem;
-  if (SSL_CTX_use_certificate_chain_file(get(), settings.tls_cert_file.c_str()) != 1)
-    problem = CannotLoad("tls-cert-file", settings.tls_cert_file);
-  else if (SSL_CTX_use_PrivateKey_file(get(), settings.tls_key_file.c_str(), SSL_FILETYPE_PEM) != 1)
-    problem = CannotLoad("tls-key-file", settings.tls_key_file) +
-              (passphrase.asked_for ? " (it is encrypted: tls-key-file-pass is its passphrase)" : "");
-  else if (!settings.tls_dh_params_file.empty())
-    problem = LoadDhParameters(settings.tls_dh_params_file);
+  if (SSL_CTX_use_certificate_chain_file(get(), identity.certificate.c_str()) != 1) {
+    problem = CannotLoad(identity.certificate_option, identity.certificate);
+  } else if (SSL_CTX_use_PrivateKey_file(get(), identity.key.c_str(), SSL_FILETYPE_PEM) != 1) {
+    problem = CannotLoad(identity.key_option, identity.key);
+    if (passphrase.asked_for)
+      problem->append(" (it is encrypted: ").append(identity.key_option).append("-pass is its passphrase)");
+  }
   SSL_CTX_set_default_passwd_cb_userdata(get(), nullptr);
   SSL_CTX_set_default_passwd_cb(get(), nullptr);
   if (!problem) certificate_expires_s_ = ExpiryOf(SSL_CTX_get0_certificate(get()));
@@ -198,7 +247,7 @@ config::Problem TlsContext::LoadDhParameters(const std::string& path) {
   return std::nullopt;
 }
 
-// OpenSSL reads a directory when a client shows a certificate, and does not complain about an empty directory.
+// OpenSSL reads a directory when the other side shows a certificate, and does not complain about an empty directory.
 config::Problem TlsContext::LoadCertificatesOfCas(const config::Settings& settings) {
   const std::string& file = settings.tls_ca_cert_file;
   const std::string& directory = settings.tls_ca_cert_dir;
@@ -214,8 +263,7 @@ config::Problem TlsContext::LoadCertificatesOfCas(const config::Settings& settin
       any = IsHashedName(entry->d_name);
     if (!any)
       warning_ = "tls-ca-cert-dir: " + config::Printable(directory) +
-                 " has no certificate under a name that openssl rehash gives: no client's certificate is "
-                 "valid by it";
+                 " has no certificate under a name that openssl rehash gives: no certificate is valid by it";
   }
   if (file.empty() && directory.empty()) return std::nullopt;
   if (SSL_CTX_load_verify_locations(get(), PathOrNull(file), PathOrNull(directory)) == 1) return std::nullopt;
@@ -236,6 +284,15 @@ config::Problem TlsContext::SetClientVerification(const config::Settings& settin
     SSL_CTX_set_client_CA_list(get(), names);
   const bool required = settings.tls_auth_clients == TlsAuthClients::kYes;
   SSL_CTX_set_verify(get(), SSL_VERIFY_PEER | (required ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0), nullptr);
+  return std::nullopt;
+}
+
+config::Problem TlsContext::SetServerVerification(const config::Settings& settings) {
+  if (config::Problem problem = LoadCertificatesOfCas(settings)) return problem;
+  if (settings.tls_ca_cert_file.empty() && settings.tls_ca_cert_dir.empty())
+    return "tls-replication and tls-cluster: other servers' certificates cannot be verified without "
+           "tls-ca-cert-file or tls-ca-cert-dir";
+  SSL_CTX_set_verify(get(), SSL_VERIFY_PEER, nullptr);
   return std::nullopt;
 }
 

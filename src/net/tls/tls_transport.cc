@@ -63,7 +63,10 @@ void TlsTransport::Receive(std::string_view ciphertext) {
   if (state_ == State::kBroken || state_ == State::kEnded) return;
   const Measured measured(*this);
   arriving_ = ciphertext;
-  if (ssl_ == nullptr) Begin();
+  if (ssl_ == nullptr) {
+    Begin();
+    SSL_set_accept_state(ssl_.get());
+  }
   if (state_ == State::kHandshake) Handshake();
   if (state_ == State::kOpen) Decrypt();
   arriving_ = {};
@@ -82,7 +85,17 @@ void TlsTransport::Begin() {
     throw std::bad_alloc();
   }
   SSL_set_bio(ssl_.get(), bio, bio);
-  SSL_set_accept_state(ssl_.get());
+}
+
+void TlsTransport::Connect(const std::string& server_name) {
+  const Measured measured(*this);
+  Begin();
+  SSL_set_connect_state(ssl_.get());
+  if (!server_name.empty() && SSL_set_tlsext_host_name(ssl_.get(), server_name.c_str()) != 1) {
+    Break();
+    throw std::bad_alloc();
+  }
+  Handshake();
 }
 
 void TlsTransport::Handshake() {
@@ -132,8 +145,8 @@ void TlsTransport::Break() noexcept {
   const unsigned long error = ERR_peek_error();
   const char* reason = ERR_reason_error_string(error);
   const long verified = SSL_get_verify_result(ssl_.get());
-  if (ERR_GET_REASON(error) == SSL_R_CERTIFICATE_VERIFY_FAILED && verified != X509_V_OK)
-    reason = X509_verify_cert_error_string(verified);
+  refuses_certificate_ = verified != X509_V_OK;
+  if (refuses_certificate_) reason = X509_verify_cert_error_string(verified);
   problem_ = reason != nullptr ? reason : "broken";
   ERR_clear_error();
   state_ = State::kBroken;

@@ -1,13 +1,15 @@
 // TLS as a Transport: OpenSSL's state machine between received ciphertext and ciphertext to send. A TlsTransport has no
 // socket.
 //
-//   Receive -> arriving_ -> SSL_accept, SSL_read -> plaintext_ -> Read
+//   Receive -> arriving_ -> handshake, SSL_read -> plaintext_ -> Read
 //   ToSend <- sending_ <- SSL_write, handshake, alerts <- Write
 //
 // Our own BIO (tls_bio.h) hands the bytes from Receive to OpenSSL, in place, and appends OpenSSL's output to sending_.
 // Received bytes are decrypted at once; OpenSSL itself keeps at most an unfinished record.
 //
-// Memory. Nothing is made before the first bytes come. A connection at rest holds OpenSSL's state and no buffer. OpenSSL's
+// A transport is the server's end of a connection, unless Connect has made it the client's end.
+//
+// Memory. A server's end makes nothing before the first bytes come. A connection at rest holds OpenSSL's state and no buffer. OpenSSL's
 // memory is measured at the allocator around each call. A session stays in the context's cache when its connection is gone,
 // and the remaining memory then counts as the server's (TlsShared::bytes).
 //
@@ -18,6 +20,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include <openssl/ssl.h>
@@ -53,6 +56,12 @@ class TlsTransport final : public Transport {
   TlsTransport(std::shared_ptr<const TlsContext> context, const TlsShared& shared) noexcept;
   ~TlsTransport() override;
 
+  // Begins the handshake as the client of a server with this name, or of one without a name (""). Throws std::bad_alloc, and
+  // the transport is then useless. REQUIRES: nothing was received, and the context is for servers.
+  void Connect(const std::string& server_name);
+  // kBroken, because the peer's certificate is not valid.
+  bool RefusesCertificate() const noexcept { return refuses_certificate_; }
+
   State state() const noexcept override { return state_; }
   std::string_view Problem() const noexcept override { return problem_; }
   size_t memory() const noexcept override;
@@ -85,7 +94,7 @@ class TlsTransport final : public Transport {
 
   std::shared_ptr<const TlsContext> context_;
   const TlsShared& shared_;
-  std::unique_ptr<SSL, Free> ssl_;  // null until bytes have arrived
+  std::unique_ptr<SSL, Free> ssl_;  // null until bytes have arrived, or Connect
   int64_t ssl_bytes_ = 0;           // OpenSSL's memory for this connection
   std::string_view arriving_;
   BlockQueue plaintext_;
@@ -93,6 +102,7 @@ class TlsTransport final : public Transport {
   const char* problem_ = "";
   State state_ = State::kHandshake;
   bool out_of_memory_ = false;
+  bool refuses_certificate_ = false;
   bool counted_ = false;  // as one of TlsFigures::connections
 };
 

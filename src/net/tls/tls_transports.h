@@ -1,7 +1,8 @@
-// Makes the TLS transports of a server, with the certificates and rules of the options.
+// Makes the TLS transports of a server, with the certificates and rules of the options: those of its clients, and those of its
+// connections to other servers.
 //
-// A change takes two steps: Prepare loads the files into a new context, and Commit puts the context in force for later
-// connections, or Abandon drops the context. Existing connections keep theirs.
+// A change takes two steps: Prepare loads the files into new contexts, and Commit puts the contexts in force for later
+// connections, or Abandon drops the contexts. Existing connections keep theirs.
 //
 // Ownership: outlives its transports. Loop thread only.
 #pragma once
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "base/memory/heap.h"
 #include "config/problem.h"
@@ -26,28 +28,40 @@ class TlsTransports final : public TransportFactory {
   TlsTransports(const Heap& heap, uint64_t& bytes, TlsFigures& figures) noexcept;
   ~TlsTransports() override;
 
-  // Loads the files named in these settings. A problem is one line for a person, with OpenSSL's reason. Called once until
-  // Commit or Abandon.
+  // Whether the options ask for any TLS; if not, files may be named one after the other, as in Redis.
+  static bool Uses(const config::Settings& settings) noexcept;
+  // Whether Prepare would succeed.
+  [[nodiscard]] static config::Problem Check(const config::Settings& settings);
+  // Loads the files named in these settings, as far as they are used. A problem is one line for a person, with OpenSSL's reason.
+  // Called once until Commit or Abandon.
   [[nodiscard]] config::Problem Prepare(const config::Settings& settings);
-  bool prepared() const noexcept { return next_ != nullptr; }
-  // A probable mistake in the prepared context, for the log; empty for none. REQUIRES: prepared().
-  const std::string& warning() const noexcept { return next_->warning(); }
-  // When the prepared certificate expires, in seconds of Unix time; 0: unreadable. REQUIRES: prepared().
-  int64_t CertificateExpires() const noexcept { return next_->CertificateExpires(); }
+  // Probable mistakes in what is prepared, at this Unix time, for the log.
+  std::vector<std::string> Warnings(int64_t now_s) const;
   // Without Prepare, Commit and Abandon do nothing.
   void Commit() noexcept;
   void Abandon() noexcept;
 
-  // REQUIRES: a context is in force.
+  // For a client. REQUIRES: a context is in force.
   std::unique_ptr<Transport> NewTransport() const override;
+  // For a connection to this server, by a name or a numeric address; the handshake has begun. Throws std::bad_alloc.
+  // REQUIRES: a context for servers is in force.
+  std::unique_ptr<TlsTransport> NewTransportTo(const std::string& host) const;
 
  private:
-  void Drop(std::shared_ptr<const TlsContext>& context) noexcept;
+  struct Contexts {
+    std::shared_ptr<const TlsContext> clients;  // null: none
+    std::shared_ptr<const TlsContext> servers;  // null: none
+  };
+
+  static config::Problem Load(const config::Settings& settings, Contexts& contexts);
+  void Drop(Contexts& contexts) noexcept;
 
   BlockPool blocks_;
+  TlsFigures figures_of_servers_;  // INFO shows those of clients only
   const TlsShared shared_;
-  std::shared_ptr<const TlsContext> now_;
-  std::shared_ptr<const TlsContext> next_;
+  const TlsShared shared_with_servers_;
+  Contexts now_;
+  Contexts next_;
 };
 
 }  // namespace mayfly::net

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 #include <openssl/crypto.h>
 
+#include "net/tls/tls_stream.h"
 #include "support/long_text.h"
 #include "unit/net/tls/rig.h"
 
@@ -69,6 +70,46 @@ TEST_CASE("a TLS connection without memory breaks, at whichever allocation that 
   TlsPeer client;
   TlsRig::Settle(*server, client);
   CHECK(client.open());
+}
+
+TEST_CASE("a connection to another server without memory breaks, at whichever allocation that is") {
+  TlsRig rig;
+  rig.settings.tls_replication = true;
+  rig.Use();
+  size_t breaks = 0;
+  size_t ends = 0;
+  for (size_t nth = 1; ends < 3; nth += nth < 100 ? 1 : 7) {
+    const Unique server = rig.transports.NewTransport();
+    std::string received;
+    std::unique_ptr<TlsStream> client;
+    bool any_failed = false;
+    const auto work = [&](auto&& what) {
+      failed = false;
+      left_until_failure = nth;
+      bool thrown = false;
+      try {
+        what();
+      } catch (const std::bad_alloc&) {
+        thrown = true;
+      }
+      left_until_failure = 0;
+      any_failed |= failed;
+      return !thrown;
+    };
+    bool well = work([&] { client = std::make_unique<TlsStream>(rig.transports.NewTransportTo("name")); });
+    for (int round = 0; round < 3 && well; ++round) {
+      std::string bytes;
+      well = work([&] {
+        for (; !client->ToSend().empty(); client->Sent(client->ToSend().size())) bytes += client->ToSend();
+      });
+      server->Receive(bytes);
+      const std::string back = TlsRig::TakeToSend(*server);
+      well = well && work([&] { client->Receive(back, received); }) && !client->ended();
+    }
+    breaks += well ? 0 : 1;
+    ends += any_failed ? 0 : 1;
+  }
+  CHECK(breaks > 100);
 }
 
 TEST_CASE("certificates that cannot be loaded for lack of memory leave the old ones in force") {

@@ -19,6 +19,7 @@ namespace mayfly::net {
 
 struct TlsRig {
   TlsRig() {
+    settings.tls_port = 6380;
     settings.tls_cert_file = certificates.server;
     settings.tls_key_file = certificates.server_key;
     settings.tls_ca_cert_file = certificates.ca;
