@@ -130,18 +130,31 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   snapshots.WarnOfFolder();
   snapshots.LoadSoon(server.clock.Read());
   StartReplication(server);
+  loop->BeforeStop([&] {
+    const auto stop = [&] {
+      deadline.Restart();
+      loop->Stop();
+    };
+    const bool may = MayStop(server, !snapshots.WordsOfSignal().now, stop);
+    may ? deadline.Restart() : deadline.Hold();
+    return may;
+  });
   loop->BeforeEnd({.is_due = [&] { return snapshots.SavesToStop(snapshots.WordsOfSignal()); },
                    .run =
                        [&] {
                          deadline.Hold();
                          manager.SavingAtEnd();
                          const bool ready = snapshots.ReadyToStop(snapshots.WordsOfSignal());
-                         if (!ready) manager.ServingAgain();
+                         if (!ready) {
+                           manager.ServingAgain();
+                           GoOnServing(server);
+                         }
                          deadline.GoOn();
                          return ready;
                        }});
   loop->Run();
   snapshots.End();
+  deadline.GoOn();
   deadline.Begin();  // a suspended script has to end, too
   log.Notice("bye");
   if (!snapshots.refused().empty()) return snapshots.refused();
@@ -153,6 +166,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
 // destroyed after this call.
 void LeaveToKernel(std::unique_ptr<Parts>& parts) {
   parts->server.failover.reset();
+  parts->server.stop_wait.reset();
   parts->server.replicas.reset();
   parts->server.master_link.reset();
   parts->server.snapshots.reset();

@@ -1,10 +1,14 @@
 // INFO, TIME, SHUTDOWN and kin: state, clock and end of the server.
+#include <memory>
+
 #include "base/log/log.h"
 #include "base/time/clock.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/info_sections.h"
+#include "replication/stop_wait.h"
 #include "server/figures/stats.h"
+#include "server/waiting/parking.h"
 #include "snapshot/snapshots.h"
 
 namespace mayfly::server_commands {
@@ -24,9 +28,42 @@ void Time(Context& ctx, Args&) {
 
 void LastSave(Context& ctx, Args&) { ctx.reply.Integer(ctx.server.stats.LastSaveS(ctx.now)); }
 
-// A successful shutdown gets no reply: the connection ends. NOW changes nothing, since replicas are not waited for, and
-// so no shutdown can be aborted.
+constexpr const char* kNotStopping = "ERR Errors trying to SHUTDOWN. Check logs.";
+
+// Saves if the words say so. True: the server stops.
+bool StopAtOnce(Server& server, const config::ShutdownFlags& words) {
+  if (!Snapshots::Of(server).ReadyToStop(words)) return false;
+  server.shutdown_requested = true;
+  return true;
+}
+
+// The client waits, while replicas are waited for, until the server stops or goes on. It may leave: the server stops all the same.
+void AwaitStop(Context& ctx, const Args& args, const config::ShutdownFlags& words) {
+  Server& server = ctx.server;
+  StopWait& wait = StopWait::Of(server);
+  const auto stop = [&server, words] {
+    if (!StopAtOnce(server, words)) StopWait::Of(server).GoOn();
+  };
+  if (!StopWait::Runs(server)) wait.Begin(stop, ctx.now);
+  std::unique_ptr<PendingWork> work = std::make_unique<StopWait::Client>(wait, ctx.session);
+  ctx.Await(args, ParkingLot::kForever, work);
+}
+
+void EndAwaitStop(Context& ctx) {
+  if (StopWait::Runs(ctx.server)) return ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  if (!StopWait::Of(ctx.server).over()) return ctx.Fail(kNotStopping);
+  ctx.session.Set(Mode::kDropped);
+}
+
+void AbortStop(Context& ctx) {
+  if (!StopWait::Runs(ctx.server)) return ctx.Fail("ERR No shutdown in progress.");
+  StopWait::Of(ctx.server).Abort();
+  ctx.reply.Ok();
+}
+
+// A successful shutdown gets no reply: the connection ends.
 void Shutdown(Context& ctx, Args& args) {
+  if (ctx.resumed != nullptr) return EndAwaitStop(ctx);
   config::ShutdownFlags words;
   bool abort = false;
   while (!args.Done()) {
@@ -46,12 +83,13 @@ void Shutdown(Context& ctx, Args& args) {
   }
   if ((abort && words != config::ShutdownFlags()) || (words.save && words.nosave))
     return ctx.Fail(errors::kSyntax);
-  if (abort) return ctx.Fail("ERR No shutdown in progress.");
+  if (abort) return AbortStop(ctx);
   Server& server = ctx.server;
   if (server.log != nullptr) server.log->Notice("a client asked for shutdown");
-  if (!Snapshots::Of(server).ReadyToStop(words))
-    return ctx.Fail("ERR Errors trying to SHUTDOWN. Check logs.");
-  server.shutdown_requested = true;
+  const bool may_wait = !words.now && ctx.MayPark();
+  if (may_wait && (StopWait::Runs(server) || StopWait::IsNeeded(server, ctx.now)))
+    return AwaitStop(ctx, args, words);
+  if (!StopAtOnce(server, words)) return ctx.Fail(kNotStopping);
   ctx.session.Set(Mode::kDropped);
 }
 
@@ -88,7 +126,7 @@ constexpr Command kRows[] = {
      .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
      .notes =
          "Without a word it saves if there are save points. After a failed save it ends only with FORCE. NOW "
-         "and ABORT change nothing: replicas are not waited for."},
+         "ends a wait for replicas that is under way, too."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,

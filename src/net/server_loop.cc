@@ -258,12 +258,13 @@ void ServerLoop::Check() {
   FinishTurn();
   turn_.SetFinished();
   if (phase_ != Phase::kServing) return GoOnStopping();
-  if (server_.shutdown_requested) StopSoon();
+  if (server_.shutdown_requested || stop_asked_) StopSoon();
 }
 
 // Mostly nothing has happened since Check, and Check has left nothing.
 void ServerLoop::Prepare() {
-  const bool idle = turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested;
+  const bool idle =
+      turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested && !stop_asked_;
   const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
                        server_.parking.AnyReady() || server_.parking.AnyWoken() ||
                        server_.hubs.turn_ends.asked();
@@ -273,7 +274,8 @@ void ServerLoop::Prepare() {
   if (phase_ == Phase::kLastAnswers && clients_.count() == 0) return Close();
   timekeeper_.BeforePoll();
   // Evictions may have told subscribers of something, or woken readers of the log, after the others' replies were written.
-  const bool stops = phase_ == Phase::kServing && server_.shutdown_requested;  // by a slice of work
+  const bool stops =
+      phase_ == Phase::kServing && (server_.shutdown_requested || stop_asked_);  // by a slice of work
   StayAwake(stops || phase_ == Phase::kLastReads || clients_.PlaintextWaits() || clients_.HandshakesWait() ||
             server_.sessions.AnyDirty() || server_.parking.AnyWoken() ||
             server_.parking.keys().AnySwapped() || server_.hubs.turn_ends.asked());
@@ -301,7 +303,10 @@ void ServerLoop::StayAwake(bool on) {
 void ServerLoop::OnSignal(int number) {
   if (number == SIGHUP) return Reload();
   log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
+  if (phase_ != Phase::kServing) return;
   server_.stop_signal = number;
+  turn_.Begin();
+  if (may_stop_ && !may_stop_()) return;
   StopSoon();
 }
 
@@ -323,6 +328,7 @@ void ServerLoop::Reload() {
 void ServerLoop::StopSoon() {
   if (phase_ != Phase::kServing) return;
   phase_ = Phase::kLastReads;
+  stop_asked_ = false;
   turn_.Begin();
   last_reads_until_mono_ms_ = turn_.now().mono_ms + kLastReadsMs;
   clients_.set_stopping(true);

@@ -57,6 +57,10 @@ class ServerLoop {
     std::function<bool()> run;  // false: the server must not stop
   };
   void BeforeEnd(LastWork work) { last_work_ = std::move(work); }
+  // Called when a signal tells the server to stop. False: it goes on serving until Stop, or for good.
+  void BeforeStop(std::function<bool()> may_stop) { may_stop_ = std::move(may_stop); }
+  // Stops as after a signal, at the end of the turn.
+  void Stop() noexcept { stop_asked_ = true; }
   // Opens the listeners, with these sockets of a service manager's; after a problem (one line for a person) the loop can only be destroyed.
   [[nodiscard]] config::Problem Listen(std::vector<InheritedSocket> inherited = {});
   // Opens another TCP address for a separate service. The service must outlive the loop. A problem is one line for a person.
@@ -143,6 +147,8 @@ class ServerLoop {
   bool staying_awake_ = false;
   bool open_to_all_ = false;  // WarnIfOpen has warned
   uint64_t last_reads_until_mono_ms_ = 0;
+  std::function<bool()> may_stop_;  // empty: always
+  bool stop_asked_ = false;
   LastWork last_work_;  // empty functions: none
   bool last_work_waits_ = false;
   Phase phase_ = Phase::kServing;

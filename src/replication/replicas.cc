@@ -209,6 +209,23 @@ size_t Replicas::ConfirmedDurable(int64_t place) const noexcept {
   }));
 }
 
+size_t Replicas::Lagging(int64_t place) const noexcept {
+  return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
+    return replica->confirms && (replica->state != State::kOnline || replica->confirmed < place);
+  }));
+}
+
+void Replicas::TellOfLagging(Log& log) const {
+  for (const auto& replica : replicas_) {
+    const std::string name = replica->address + ":" + std::to_string(replica->port);
+    if (replica->state != State::kOnline)
+      log.Warning("the replica ", name, " does not have all keys yet");
+    else if (replica->confirms && replica->confirmed < last_change_)
+      log.Warning("the replica ", name, " lacks the last ", last_change_ - replica->confirmed, " bytes");
+  }
+  log.Notice(Confirmed(last_change_), " of ", replicas_.size(), " replicas have everything");
+}
+
 std::optional<config::MasterAddress> Replicas::FindConfirmed(
     const std::optional<config::MasterAddress>& wanted, int64_t place) const {
   for (const auto& replica : replicas_) {

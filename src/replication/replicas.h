@@ -102,6 +102,10 @@ class Replicas final : public LatePart,
   // The number of replicas that have confirmed this place.
   size_t Confirmed(int64_t place) const noexcept;
   size_t ConfirmedDurable(int64_t place) const noexcept;
+  // The number of replicas that confirm by themselves, and have not confirmed this place.
+  size_t Lagging(int64_t place) const noexcept;
+  // Says how far behind they are, and how many are not, at the end of a turn.
+  void TellOfLagging(Log& log) const;
   // As PlaceOfNow, within a transaction that is not in the stream yet: nobody has confirmed it.
   int64_t PlaceAfterThis() const noexcept { return stream_.empty() ? last_change_ : backlog_.end() + 1; }
   // Asks the replicas, at the end of the turn, to confirm what they have.

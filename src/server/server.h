@@ -102,6 +102,8 @@ struct Server {
       nullptr;  // made by the first master that is followed (src/replication)
   std::unique_ptr<LatePart> replicas = nullptr;  // made at the start (src/replication)
   std::unique_ptr<LatePart> failover = nullptr;  // made by the first FAILOVER (src/replication)
+  std::unique_ptr<LatePart> stop_wait =
+      nullptr;  // made by the first stop that waits for replicas (src/replication)
   std::unique_ptr<LatePart> scripts = nullptr;   // made by the first script (src/script)
   std::unique_ptr<LatePart> ttl_walk = nullptr;  // made by the first INFO ttlhist (exec/info/ttl_walk.h)
 

@@ -136,6 +136,8 @@ void ServerSection(InfoSink& sink, Server& server, Now now) {
   sink.Field("config_file", server.options.conf_file());
   sink.Field("availability_zone", "");
   sink.Field("io_threads_active", 0);
+  if (const uint64_t stop_mono_ms = server.followers.stop_mono_ms; stop_mono_ms != 0)
+    sink.Field("shutdown_in_milliseconds", stop_mono_ms - std::min(stop_mono_ms, now.mono_ms));
 }
 
 void ClientsSection(InfoSink& sink, Server& server, Now) {

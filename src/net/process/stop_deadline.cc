@@ -99,6 +99,12 @@ void StopDeadline::Hold() noexcept {
 
 void StopDeadline::GoOn() noexcept { deadline->held = false; }
 
+void StopDeadline::Restart() noexcept {
+  Hold();
+  GoOn();
+  StartAlarm();
+}
+
 void StopDeadline::Begin() noexcept {
   deadline->witness = nullptr;
   StartAlarm();

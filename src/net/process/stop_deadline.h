@@ -33,6 +33,8 @@ class StopDeadline {
   void Hold() noexcept;
   // From now on the signals start the alarm again. REQUIRES: Hold.
   void GoOn() noexcept;
+  // The stop begins now, and not with the signal: starts the alarm anew. Ends a Hold.
+  void Restart() noexcept;
   // The process stops: starts the alarm if no signal has done so.
   void Begin() noexcept;
 };

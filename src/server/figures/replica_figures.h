@@ -26,10 +26,11 @@ struct ReplicaFigures {
   int64_t old_offset = -1;
   int64_t offset = 0;                         // bytes of the stream so far
   std::string_view failover = "no-failover";  // the state of a planned handover, in Redis's words
-  bool active = false;                        // the stream is kept
-  int64_t backlog_begin = 0;                  // the first byte of the stream that is kept
-  uint64_t backlog_bytes = 0;                 // memory
-  uint64_t full_syncs = 0;                    // since the start
+  uint64_t stop_mono_ms = 0;   // when the server stops, with or without its replicas; 0: it does not
+  bool active = false;         // the stream is kept
+  int64_t backlog_begin = 0;   // the first byte of the stream that is kept
+  uint64_t backlog_bytes = 0;  // memory
+  uint64_t full_syncs = 0;     // since the start
   uint64_t partial_syncs = 0;
   uint64_t refused_syncs = 0;  // partial ones: the stream was another, or bytes of it were gone
 };

@@ -1,0 +1,174 @@
+// SHUTDOWN of a master: it waits until its replicas have everything.
+#include "replication/stop_wait.h"
+
+#include <cerrno>
+#include <string>
+
+#include "commands/master_world.h"
+
+namespace mayfly::testing {
+namespace {
+
+class StopWaitTest : public MasterTest {
+ public:
+  ~StopWaitTest() { server().server.stop_wait.reset(); }
+  bool stops() { return server().server.shutdown_requested; }
+  // What is left of the wait; "" if there is none.
+  std::string Left() {
+    const std::string info = Run({"INFO", "server"}).text;
+    const size_t at = info.find("shutdown_in_milliseconds:");
+    return at == std::string::npos ? "" : info.substr(at + 25, info.find('\r', at) - at - 25);
+  }
+
+  TestClient& chief = Connect();
+  TestClient& writer = Connect();
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(StopWaitTest, "SHUTDOWN waits until the replica has everything, while writers wait") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  CHECK(chief.RunRaw("SHUTDOWN NOSAVE\r\n").empty());
+  CHECK_FALSE(stops());
+  CHECK(Left() == "10000");
+  CHECK(writer.RunRaw("SET b 1\r\n").empty());
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+  CHECK(replica.Take() == Heard{"SET a 1", "REPLCONF GETACK *"});
+  AdvanceTime(9'999);
+  CHECK(Left() == "1");
+  CHECK_FALSE(stops());
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK(stops());
+  CHECK(chief.RunRaw("").empty());
+  CHECK(chief.session().Has(Mode::kDropped));
+  CHECK(writer.RunRaw("").empty());
+}
+
+TEST_CASE_METHOD(StopWaitTest, "after shutdown-timeout the master stops without its replica") {
+  SetOption("shutdown-timeout", "3");
+  Follow();
+  Run({"SET", "a", "1"});
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  AdvanceTime(2'999);
+  CHECK_FALSE(stops());
+  AdvanceTime(1);
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopWaitTest, "all replicas are waited for, also one that still gets its keys") {
+  FakeReplica& first = Follow();
+  FakeReplica& second = NewReplica();
+  second.Greet("7002");
+  AskForAll(second);
+  first.Take();
+  first.Confirm();
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  AdvanceTime(0);
+  CHECK_FALSE(stops());
+  second.Confirm();
+  AdvanceTime(0);
+  second.Take();
+  second.Confirm();
+  first.Take();
+  first.Confirm();
+  AdvanceTime(0);
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopWaitTest, "a replica that leaves is not waited for any more") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  CHECK_FALSE(stops());
+  Leave(replica);
+  AdvanceTime(1);
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopWaitTest, "SHUTDOWN ABORT lets the master and its writers go on") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1", "PX", "10"});
+  chief.RunRaw("SHUTDOWN\r\n");
+  TestClient& second = Connect();
+  CHECK(second.RunRaw("SHUTDOWN SAVE\r\n").empty());
+  CHECK(writer.RunRaw("SET b 1\r\n").empty());
+  replica.Take();
+  AdvanceTime(20);
+  CHECK(replica.Take() == Heard{});  // nothing expires
+  CHECK(Run({"SHUTDOWN", "ABORT"}) == Ok());
+  AdvanceTime(0);
+  CHECK(chief.RunRaw("") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+  CHECK(second.RunRaw("") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+  CHECK(writer.RunRaw("") == "+OK\r\n");
+  CHECK(replica.Take() == Heard{"SET b 1", "DEL a"});
+  CHECK(Left().empty());
+  CHECK(Run({"SHUTDOWN", "ABORT"}) == Error("ERR No shutdown in progress."));
+  AdvanceTime(20'000);
+  CHECK_FALSE(stops());
+  // Another one begins anew.
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  CHECK(Left() == "10000");
+}
+
+TEST_CASE_METHOD(StopWaitTest, "nobody waits without need, or with NOW") {
+  SECTION("no replica") { CHECK(Run({"SHUTDOWN", "NOSAVE"}) == NoReply()); }
+  SECTION("a replica that has everything") {
+    FakeReplica& replica = Follow();
+    replica.Confirm();
+    CHECK(Run({"SHUTDOWN", "NOSAVE"}) == NoReply());
+  }
+  SECTION("shutdown-timeout 0") {
+    Follow();
+    Run({"SET", "a", "1"});
+    SetOption("shutdown-timeout", "0");
+    CHECK(Run({"SHUTDOWN", "NOSAVE"}) == NoReply());
+  }
+  SECTION("NOW") {
+    Follow();
+    Run({"SET", "a", "1"});
+    CHECK(Run({"SHUTDOWN", "NOW", "NOSAVE"}) == NoReply());
+  }
+  SECTION("NOW while others wait") {
+    Follow();
+    Run({"SET", "a", "1"});
+    CHECK(chief.RunRaw("SHUTDOWN NOSAVE\r\n").empty());
+    CHECK_FALSE(stops());
+    CHECK(Run({"SHUTDOWN", "NOW", "NOSAVE"}) == NoReply());
+  }
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopWaitTest,
+                 "the client that has sent SHUTDOWN may be unblocked: the master stops all the same") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  const std::string id = std::to_string(chief.session().id);
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  CHECK(Run({"CLIENT", "UNBLOCK", id}) == Integer(1));
+  CHECK(chief.RunRaw("") == "-UNBLOCKED client unblocked via CLIENT UNBLOCK\r\n");
+  CHECK_FALSE(stops());
+  replica.Take();
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopWaitTest, "a stop whose save fails after the wait is none, and writers go on") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  chief.RunRaw("SHUTDOWN SAVE\r\n");
+  CHECK(writer.RunRaw("SET b 1\r\n").empty());
+  replica.Take();
+  disk.FailFrom(1, ENOSPC);
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK_FALSE(stops());
+  AdvanceTime(0);
+  CHECK(chief.RunRaw("") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+  CHECK(writer.RunRaw("") == "+OK\r\n");
+  CHECK(Left().empty());
+}
+
+}  // namespace mayfly::testing
