@@ -11,7 +11,7 @@
 // While this server follows a master, the master decides when keys go: expired keys are hidden and kept until the master deletes
 // them, nothing is evicted (replica-ignore-maxmemory), and clients may not write (replica-read-only).
 //
-// The replica tells the master each second how far it is. Borrows the server and the disk. Loop thread only.
+// With tls-replication the connection is made by TLS. The replica tells the master each second how far it is. Borrows the server and the disk. Loop thread only.
 #pragma once
 
 #include <cstdint>
