@@ -88,6 +88,12 @@ void Link::Send(std::string_view bytes) {
   unsent_.Append(bytes);
 }
 
+std::string Link::TakeOutput(size_t most) {
+  std::string bytes;
+  Move(outbound_, bytes, std::min(most, outbound_.size()));
+  return bytes;
+}
+
 void Link::Reset() noexcept {
   reset_by_peer_ = true;
   unsent_.Clear();

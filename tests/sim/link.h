@@ -77,6 +77,8 @@ class Link {
   void set_rate(size_t bytes_per_ms) noexcept { rate_ = bytes_per_ms; }
   // Everything that the peer has read and the test has not taken.
   std::string& arrived() noexcept { return arrived_; }
+  // Takes bytes that the program has written, at most that many: for a Wire, which is the peer then.
+  std::string TakeOutput(size_t most);
   // The peer has read the end of the output, and everything before it.
   bool ended_by_program() const noexcept { return (output_ended_ || closed_) && outbound_.empty(); }
   bool reset_by_program() const noexcept { return reset_by_program_; }

@@ -77,22 +77,22 @@ bool PeerHasEnded(int fd) noexcept {
   return link == nullptr || link->peer_ended();
 }
 
-int OpenEndSet() noexcept { return sim::kEndSetFd; }
+int OpenEndSet() noexcept { return World::Current().OpenEndSet(); }
 
-bool AddToEndSet(int, int fd, void* owner) noexcept {
-  const bool added = World::Current().end_set().emplace(fd, owner).second;
+bool AddToEndSet(int set, int fd, void* owner) noexcept {
+  const bool added = World::Current().end_set(set).emplace(fd, owner).second;
   if (!added) World::Current().FailLater("a descriptor is watched already: " + std::to_string(fd));
   return added;
 }
 
-void RemoveFromEndSet(int, int fd) noexcept {
-  if (World::Current().end_set().erase(fd) == 0)
+void RemoveFromEndSet(int set, int fd) noexcept {
+  if (World::Current().end_set(set).erase(fd) == 0)
     World::Current().FailLater("a descriptor is not watched: " + std::to_string(fd));
 }
 
-size_t TakeFromEndSet(int, std::span<void*> owners) noexcept {
+size_t TakeFromEndSet(int set, std::span<void*> owners) noexcept {
   size_t count = 0;
-  for (auto& [fd, owner] : World::Current().end_set()) {
+  for (auto& [fd, owner] : World::Current().end_set(set)) {
     if (count == owners.size()) break;
     if (owner != nullptr && PeerHasEnded(fd)) owners[count++] = std::exchange(owner, nullptr);
   }

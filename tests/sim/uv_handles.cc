@@ -51,6 +51,7 @@ void StopAny(uv_handle_t* handle) {
       std::erase(state.signals, reinterpret_cast<uv_signal_t*>(handle));
       break;
     case UV_ASYNC:
+      std::erase(state.asyncs, reinterpret_cast<uv_async_t*>(handle));
       break;
     default:
       CloseStream(StateOf(reinterpret_cast<uv_stream_t*>(handle)));
@@ -142,11 +143,14 @@ int uv_poll_stop(uv_poll_t* poll) {
 int uv_async_init(uv_loop_t* loop, uv_async_t* handle, uv_async_cb callback) {
   InitHandle(loop, AsHandle(handle), UV_ASYNC);
   handle->async_cb = callback;
+  handle->pending = 0;
+  StateOf(loop).asyncs.push_back(handle);
   return 0;
 }
 
-int uv_async_send(uv_async_t*) {
-  World::Current().Fail("the simulation has no threads");
+// The loop stands still while a thread runs (threads.h).
+int uv_async_send(uv_async_t* handle) {
+  handle->pending = 1;
   return 0;
 }
 

@@ -59,6 +59,9 @@ std::vector<uv_handle_t*> CollectReady(const LoopState& state) {
     if ((poll->flags & kActive) != 0 && World::Current().Readable(poll->io_watcher.fd))
       ready.push_back(AsHandle(poll));
   }
+  for (uv_async_t* async : state.asyncs) {
+    if (async->pending != 0) ready.push_back(AsHandle(async));
+  }
   return ready;
 }
 
@@ -81,7 +84,10 @@ bool Wait(const LoopState& state, std::vector<uv_handle_t*>& ready) {
     ready = CollectReady(state);
     if (!ready.empty() || !world.signals().empty() || state.wake_ns <= world.now_ns()) break;
     const uint64_t next = std::min(state.wake_ns, world.NextEventNs());
-    if (!leash.may_wait) return false;
+    if (!leash.may_wait) {
+      world.NoteSleep(state.wake_ns);
+      return false;
+    }
     if (next > leash.until_ns) {
       world.SetTime(std::max(leash.until_ns, world.now_ns()));
       return false;
@@ -107,6 +113,10 @@ bool Poll(uv_loop_t* loop) {
     if (handle->type == UV_POLL) {
       auto* const poll = reinterpret_cast<uv_poll_t*>(handle);
       if ((poll->flags & kActive) != 0) poll->poll_cb(poll, 0, UV_READABLE);
+    } else if (handle->type == UV_ASYNC) {
+      auto* const async = reinterpret_cast<uv_async_t*>(handle);
+      async->pending = 0;
+      async->async_cb(async);
     } else {
       Deliver(StateOf(reinterpret_cast<uv_stream_t*>(handle)));
     }

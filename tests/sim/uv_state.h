@@ -6,6 +6,7 @@
 #include <deque>
 #include <list>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,8 +35,15 @@ struct Stream {
     uv_write_cb done;
     int status = 0;
   };
+  // A connection that is being made. The world writes the status when there is one.
+  struct Connecting {
+    uv_connect_t* request;
+    uv_connect_cb done;
+    std::shared_ptr<std::optional<int>> status;
+  };
   uv_stream_t* handle;
   std::shared_ptr<Link> link;
+  std::optional<Connecting> connecting;
   bool reading = false;
   std::deque<Write> writes;
   std::deque<Write> completed;  // their callbacks are due
@@ -55,6 +63,7 @@ struct LoopState {
   std::list<uv_check_t*> checks;
   std::vector<std::unique_ptr<Stream>> streams;
   std::vector<uv_poll_t*> polls;
+  std::vector<uv_async_t*> asyncs;
   std::vector<uv_signal_t*> signals;
   std::vector<Stream*> fed;           // with write callbacks that are due outside of the poll
   std::vector<uv_handle_t*> closing;  // run from the back

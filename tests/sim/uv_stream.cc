@@ -1,6 +1,7 @@
 // Libuv's streams (TCP and unix sockets) on simulated connections. Reads, writes and callbacks are those of
 // libuv 1.44.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 
 #include "sim/uv_state.h"
@@ -105,15 +106,24 @@ void CallBack(Stream& stream) {
 }  // namespace
 
 bool IsActive(const Stream& stream) noexcept {
-  return IsOpen(stream) && (stream.reading || !stream.writes.empty());
+  return IsOpen(stream) && (stream.connecting || stream.reading || !stream.writes.empty());
 }
 
 bool IsReady(const Stream& stream) noexcept {
   if (!IsOpen(stream)) return false;
+  if (stream.connecting) return stream.connecting->status->has_value();
   return (stream.reading && stream.link->readable()) || (!stream.writes.empty() && stream.link->writable());
 }
 
+// The connection is there, or refused, or given up.
+static void FinishConnect(Stream& stream, int status) {
+  const Stream::Connecting made = std::move(*stream.connecting);
+  stream.connecting.reset();
+  made.done(made.request, status);
+}
+
 void Deliver(Stream& stream) {
+  if (stream.connecting) return FinishConnect(stream, **stream.connecting->status);
   if (stream.reading && stream.link->readable()) ++stream.link->polled;
   if (stream.reading && stream.link->readable() && Read(stream) && stream.reading && IsOpen(stream) &&
       stream.link->hung_up()) {
@@ -144,6 +154,7 @@ void CloseStream(Stream& stream) {
 }
 
 void DestroyStream(Stream& stream) {
+  if (stream.connecting) FinishConnect(stream, UV_ECANCELED);
   while (!stream.writes.empty()) Finish(stream, UV_ECANCELED);
   CallBack(stream);
   LoopState& state = StateOf(stream.handle->loop);
@@ -214,9 +225,18 @@ int uv_tcp_nodelay(uv_tcp_t* tcp, int enable) {
   return 0;
 }
 
-// ---- connections to other servers: there are none on this network
+// ---- connections to other programs of the world, by their addresses; there are no names
 
-int uv_tcp_connect(uv_connect_t*, uv_tcp_t*, const sockaddr*, uv_connect_cb) { return UV_ENETUNREACH; }
+int uv_tcp_connect(uv_connect_t* request, uv_tcp_t* tcp, const sockaddr* address, uv_connect_cb done) {
+  Stream& stream = StateOf(reinterpret_cast<uv_stream_t*>(tcp));
+  World& world = World::Current();
+  const int error = world.ConnectPrograms(*address, stream.link);
+  if (error == -ENETUNREACH) return error;
+  const auto status = std::make_shared<std::optional<int>>();
+  world.At(world.now_ns() + world.DrawConnectMs() * World::kNsPerMs, [status, error] { *status = error; });
+  stream.connecting = {.request = request, .done = done, .status = status};
+  return 0;
+}
 int uv_getaddrinfo(uv_loop_t*, uv_getaddrinfo_t*, uv_getaddrinfo_cb, const char*, const char*,
                    const addrinfo*) {
   return UV_EAI_NONAME;

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "net/socket/address.h"
+#include "sim/threads.h"
 
 #include <arpa/inet.h>
 #include <sys/un.h>
@@ -50,18 +51,19 @@ void World::Fail(const std::string& text) const {
 // ---- time
 
 void World::Drive(SteppedClock& clock) {
-  clock_ = &clock;
+  clocks_.push_back(&clock);
   now_ns_ = clock.Read().mono_ms * kNsPerMs;
 }
 
 void World::SetTime(uint64_t ns) noexcept {
   const uint64_t passed_ms = ns / kNsPerMs - now_ns_ / kNsPerMs;
   now_ns_ = ns;
-  if (clock_ != nullptr && passed_ms != 0) clock_->AdvanceTime(passed_ms);
+  if (passed_ms == 0) return;
+  for (SteppedClock* const clock : clocks_) clock->AdvanceTime(passed_ms);
 }
 
 void World::StepWall(int64_t ms) {
-  clock_->StepWall(ms);
+  for (SteppedClock* const clock : clocks_) clock->StepWall(ms);
   wall_stepped_ = true;
 }
 
@@ -72,12 +74,16 @@ void World::Happen() {
     event();
   }
   std::erase_if(links_, [](const std::shared_ptr<Link>& link) { return link.use_count() == 1; });
+  RunThreads();
+  std::erase_if(wires_, [](const auto& wire) { return wire->over(); });
+  for (const auto& wire : wires_) wire->Pump(now_ns_);
   for (const std::shared_ptr<Link>& link : links_) link->Pump(now_ns_);
 }
 
 uint64_t World::NextEventNs() const {
   uint64_t next = events_.empty() ? UINT64_MAX : events_.begin()->first;
   for (const std::shared_ptr<Link>& link : links_) next = std::min(next, link->NextPumpNs());
+  for (const auto& wire : wires_) next = std::min(next, wire->NextPumpNs(now_ns_));
   return next;
 }
 
@@ -135,8 +141,8 @@ int World::Accept(int fd) {
 
 bool World::Readable(int fd) const {
   if (fd == kStepTimerFd) return wall_stepped_;
-  if (fd == kEndSetFd)
-    return std::any_of(end_set_.begin(), end_set_.end(), [this](const auto& watched) {
+  if (const auto set = end_sets_.find(fd); set != end_sets_.end())
+    return std::any_of(set->second.begin(), set->second.end(), [this](const auto& watched) {
       return watched.second != nullptr && FindLink(watched.first)->peer_ended();
     });
   const auto found = ports_.find(fd);
@@ -149,8 +155,10 @@ std::shared_ptr<Link> World::FindLink(int fd) const {
 }
 
 void World::CloseFile(int fd) {
-  if (fd == kStepTimerFd || fd == kEndSetFd) return;
-  if (end_set_.count(fd) != 0) FailLater("a descriptor is closed that is watched: " + std::to_string(fd));
+  if (fd == kStepTimerFd || end_sets_.erase(fd) != 0) return;
+  const auto watches = [fd](const auto& set) { return set.second.contains(fd); };
+  if (std::any_of(end_sets_.begin(), end_sets_.end(), watches))
+    FailLater("a descriptor is closed that is watched: " + std::to_string(fd));
   if (const auto port = ports_.find(fd); port != ports_.end()) {
     for (const std::shared_ptr<Link>& link : port->second.backlog) link->Close();
     ports_.erase(port);
@@ -168,6 +176,27 @@ Port* World::FindPort(const sockaddr_storage& address) {
     if (port.listening && port.path.empty() && net::Collide(port.address, address)) return &port;
   }
   return nullptr;
+}
+
+int World::ConnectPrograms(const sockaddr& to, std::shared_ptr<Link>& caller) {
+  if (to.sa_family != AF_INET) return -ENETUNREACH;
+  const auto& address = reinterpret_cast<const sockaddr_in&>(to);
+  std::string host(INET_ADDRSTRLEN, '\0');
+  inet_ntop(AF_INET, &address.sin_addr, host.data(), INET_ADDRSTRLEN);
+  host.resize(host.find('\0'));
+  if (!host.starts_with("127.")) return -ENETUNREACH;
+  const std::shared_ptr<Link> called =
+      Connect("127.0.0.1", host + ":" + std::to_string(ntohs(address.sin_port)));
+  if (called == nullptr) return -ECONNREFUSED;
+  caller = std::make_shared<Link>(next_fd_++, now_ns_, choices_.Below(UINT32_MAX));
+  caller->short_transfers = short_transfers_;
+  caller->peer_address = called->local_address;
+  caller->local_address = called->peer_address;
+  links_.push_back(caller);
+  files_.emplace(caller->fd(), caller);
+  wires_.push_back(std::make_unique<Wire>(caller, called, now_ns_));
+  if (on_wire_) on_wire_(*wires_.back());
+  return 0;
 }
 
 std::shared_ptr<Link> World::Connect(const std::string& from_host, const std::string& to) {

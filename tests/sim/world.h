@@ -1,5 +1,6 @@
-// A simulated machine with one program on it: its clocks, its network, its signals. Libuv's functions
-// (uv_loop.cc, uv_handles.cc, uv_stream.cc) and net/socket/descriptor.h's (system.cc) act on it.
+// A simulated machine with one program on it, or several (sim/fleet.h): its clocks, its network, its signals. Libuv's
+// functions (uv_loop.cc, uv_handles.cc, uv_stream.cc), net/socket/descriptor.h's (system.cc) and those of threads (threads.cc)
+// act on it.
 //
 // Time stands still while the program works, unless work has a price (set_look_cost_us, Spend). When the loop
 // would wait, time jumps to the next timer or the next event of the test. The order of events that may come in
@@ -24,11 +25,11 @@
 #include "base/time/clock.h"
 #include "sim/choices.h"
 #include "sim/link.h"
+#include "sim/wire.h"
 
 namespace mayfly::sim {
 
 inline constexpr int kStepTimerFd = 1000;
-inline constexpr int kEndSetFd = 999;
 
 // A mistake of the program or of the test. The text says how to get the same run again.
 class SimulationError : public std::logic_error {
@@ -73,7 +74,7 @@ class World {
 
   // ---- time
   uint64_t now_ns() const noexcept { return now_ns_; }
-  // This clock shows the world's time from now on. Borrowed.
+  // This clock, and others before it, show the world's time from now on. Borrowed.
   void Drive(SteppedClock& clock);
   // Time passes while the program works.
   void Spend(uint64_t ns) noexcept { SetTime(now_ns_ + ns); }
@@ -113,12 +114,15 @@ class World {
   Leash& leash() noexcept { return leash_; }
   // How often the loop has come back from its poll.
   uint64_t turns() const noexcept { return turns_; }
+  // When the loop that would sleep now wakes by itself; for tests with several loops.
+  uint64_t sleeps_until_ns() const noexcept { return sleeps_until_ns_; }
   // uv_run has returned because nothing is left on the loop.
   bool loop_ended() const noexcept { return loop_ended_; }
 
   // ---- for libuv's functions
   void CountTurn() noexcept { ++turns_; }
   void NoteEnd() noexcept { loop_ended_ = true; }
+  void NoteSleep(uint64_t until_ns) noexcept { sleeps_until_ns_ = until_ns; }
   // Runs the events that are due, and moves bytes in the network.
   void Happen();
   // When Happen has something to do next; UINT64_MAX if never.
@@ -136,8 +140,13 @@ class World {
   int Accept(int fd);
   // Whether a poll of this descriptor would return: the step timer, or a port with connections that wait.
   bool Readable(int fd) const;
-  // The set of net::OpenEndSet: owners by descriptor, null once they were reported.
-  std::map<int, void*>& end_set() noexcept { return end_set_; }
+  // A set of net::OpenEndSet: owners by descriptor, null once they were reported.
+  using EndSet = std::map<int, void*>;
+  int OpenEndSet() {
+    end_sets_[next_fd_];
+    return next_fd_++;
+  }
+  EndSet& end_set(int fd) { return end_sets_.at(fd); }
   // The connection with this descriptor, or null.
   std::shared_ptr<Link> FindLink(int fd) const;
   void CloseFile(int fd);
@@ -146,6 +155,15 @@ class World {
   // Makes a connection that waits to be accepted. `to` is "" for any TCP socket of the same family, a TCP address
   // such as "127.0.0.1:6379", or the path of a unix socket. Null if nobody listens there, or the backlog is full.
   std::shared_ptr<Link> Connect(const std::string& from_host, const std::string& to);
+  // The same for a program that connects: `caller` gets its socket, and a wire joins both; `called` is its other end. Returns
+  // 0, or a negative value of errno.
+  int ConnectPrograms(const sockaddr& to, std::shared_ptr<Link>& caller);
+  // The connection of ConnectPrograms is ready, or refused, so long after the call: drawn anew for each.
+  void set_connect_ms(std::function<uint64_t()> draw) { draw_connect_ms_ = std::move(draw); }
+  uint64_t DrawConnectMs() { return draw_connect_ms_ ? draw_connect_ms_() : 0; }
+  // Called for each wire when it is there.
+  void set_on_wire(std::function<void(Wire&)> on_wire) { on_wire_ = std::move(on_wire); }
+  const std::vector<std::unique_ptr<Wire>>& wires() const noexcept { return wires_; }
   // Sockets that listen.
   size_t listening() const noexcept {
     return static_cast<size_t>(
@@ -161,7 +179,7 @@ class World {
 
   Choices choices_;
   uint64_t now_ns_ = 0;
-  SteppedClock* clock_ = nullptr;
+  std::vector<SteppedClock*> clocks_;
   uint64_t look_cost_ns_ = 0;
   uint64_t uv_phase_ns_ = 0;
   std::multimap<uint64_t, std::function<void()>> events_;
@@ -169,8 +187,11 @@ class World {
   std::vector<std::string> datagrams_;
   std::map<int, Port> ports_;
   std::map<int, std::shared_ptr<Link>> files_;
-  std::map<int, void*> end_set_;
+  std::map<int, EndSet> end_sets_;
   std::vector<std::shared_ptr<Link>> links_;
+  std::vector<std::unique_ptr<Wire>> wires_;
+  std::function<uint64_t()> draw_connect_ms_;
+  std::function<void(Wire&)> on_wire_;
   std::deque<int> accept_errors_;
   std::deque<int> bind_errors_;
   size_t open_files_max_ = SIZE_MAX;
@@ -179,6 +200,7 @@ class World {
   uint16_t next_free_port_ = 60000;  // what a bind to port 0 gets
   Leash leash_;
   uint64_t turns_ = 0;
+  uint64_t sleeps_until_ns_ = UINT64_MAX;
   std::string mistake_;
   bool loop_ended_ = false;
   bool short_transfers_ = false;
