@@ -12,6 +12,7 @@
 #include "config/sources/options.h"
 #include "exec/info/identity.h"
 #include "exec/memory/memory_meter.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/stats.h"
 #include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
@@ -74,6 +75,8 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   first_begun_ = false;
   idle_steps_ = 0;
   began = now;
+  // A replica keeps what is due: its master may still give it another deadline.
+  alive_at = server_.link.follows() ? Now{.mono_ms = 0, .wall_ms = now.WallOf(0)} : now;
   figures.keys_done = 0;
   figures.keys_total = terms.parts.keys ? server_.databases.total_keys() : 0;
   WriteHead(terms, log_bytes, now);
@@ -81,7 +84,7 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
 
 void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) {
   if (parts.keys)
-    walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), now);
+    walk_ = std::make_unique<SnapshotWalk>(server_.databases, static_cast<SnapshotVisitor&>(*this), alive_at);
   target_ = std::move(target);
   SaveFigures& figures = server_.stats.saves;
   changes_at_begin_ = server_.databases.changes().by_clients();
@@ -400,13 +403,13 @@ void Saver::WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string
 }
 
 void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
-  rdb::ValueForm form = rdb::FormOf(entry, began);
+  rdb::ValueForm form = rdb::FormOf(entry, alive_at);
   if (plain) form = rdb::PlainForm(form);
   if (form.members == 0) return;
   SelectDatabase(index, bytes);
   WriteFacts(keyspace, entry, bytes);
   WritePair(entry, form, bytes);
-  WriteMemberTerms(entry, began, bytes);
+  WriteMemberTerms(entry, alive_at, bytes);
   ++server_.stats.saves.keys_done;
 }
 
@@ -417,7 +420,7 @@ void Saver::WriteStale(unsigned index, const Keyspace& keyspace, const Entry& en
   const bool logged = entry.deadline().deadline_ms != deadline.deadline_ms;
   WriteKeyTerms(keyspace, entry, logged, began, bytes);
   WriteDeadline(deadline, bytes);
-  WritePair(entry, rdb::FormOf(entry, began), bytes);
+  WritePair(entry, rdb::FormOf(entry, alive_at), bytes);
 }
 
 void Saver::WriteDeadline(Expiry deadline, std::string& bytes) const {
@@ -455,7 +458,7 @@ void Saver::WritePair(const Entry& entry, const rdb::ValueForm& form, std::strin
   rdb::Out out(bytes, compression);
   out.Byte(form.type);
   out.String(entry.key());
-  rdb::WriteValue(entry, form, began, compression, bytes);
+  rdb::WriteValue(entry, form, alive_at, compression, bytes);
 }
 
 void Saver::Send() {

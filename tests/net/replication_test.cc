@@ -224,6 +224,38 @@ TEST_CASE("a server that is told to follow itself answers, and is a master again
   CheckFollow(fleet, 0);
 }
 
+// ---- chains
+
+TEST_CASE(
+    "what is due at a replica, and may get another deadline, is in the keys that it sends to its own "
+    "replica") {
+  Fleet fleet(Choices(1), 3);
+  for (const std::vector<std::string>& request :
+       std::vector<std::vector<std::string>>{{"HSET", "h", "a", "1", "b", "2"},
+                                             {"HPEXPIRE", "h", "500", "FIELDS", "1", "a"},
+                                             {"SADD", "u", "a", "b"},
+                                             {"SPEXPIRE", "u", "500", "MEMBERS", "1", "a"},
+                                             {"ZADD", "z", "1", "a", "2", "b"},
+                                             {"EXPIREMEMBER", "z", "a", "500", "MS"},
+                                             {"SET", "s", "v", "PX", "500"}})
+    fleet.Run(0, request);
+  REQUIRE(Follow(fleet, 1, 0));
+  REQUIRE(fleet.PassUntil(400, [&] { return Links(fleet, 1); }));
+  Wire& upper = *fleet.world.wires().front();
+  upper.set_stalled(true);
+  fleet.Run(0, {"HPERSIST", "h", "FIELDS", "1", "a"});
+  fleet.Run(0, {"SPERSIST", "u", "MEMBERS", "1", "a"});
+  fleet.Run(0, {"EXPIREMEMBER", "z", "a", "100"});
+  fleet.Run(0, {"PERSIST", "s"});
+  fleet.Pass(600);
+  REQUIRE(Follow(fleet, 2, 1));
+  REQUIRE(fleet.PassUntil(5'000, [&] { return Links(fleet, 2); }));
+  upper.set_stalled(false);
+  fleet.Pass(1'000);
+  CHECK(fleet.StateOf(1) == fleet.StateOf(0));
+  CHECK(fleet.StateOf(2) == fleet.StateOf(0));
+}
+
 // ---- random life
 
 // MAYFLY_SIM_SEED chooses one seed (a failure prints it), MAYFLY_SIM_RUNS the number of seeds.

@@ -60,7 +60,7 @@ std::unique_ptr<HalfSaved> HalfSaved::Begin(SaveHome& home, unsigned database, c
   if (value.type == ValueType::kStream)
     return std::make_unique<HalfSavedStream>(home, database, entry.key(), static_cast<StreamValue&>(value),
                                              std::move(facts));
-  const MemberTable table = TableOf(value, home.began);
+  const MemberTable table = TableOf(value, home.alive_at);
   if (table.live == 0) return nullptr;
   return std::make_unique<HalfSavedTable>(home, database, entry.key(), value.type, table, std::move(facts));
 }
