@@ -12,7 +12,6 @@
 #include "config/sources/options.h"
 #include "exec/info/identity.h"
 #include "exec/memory/memory_meter.h"
-#include "server/figures/link_figures.h"
 #include "server/figures/stats.h"
 #include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
@@ -75,8 +74,9 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   first_begun_ = false;
   idle_steps_ = 0;
   began = now;
-  // A replica keeps what is due: its master may still give it another deadline.
-  alive_at = server_.link.follows() ? Now{.mono_ms = 0, .wall_ms = now.WallOf(0)} : now;
+  // What is due is kept at a replica, since its master may still give it another deadline, and before a handover.
+  const bool keeps_due = server_.databases.expired_keys() == ExpiredKeys::kHidden;
+  alive_at = keeps_due ? Now{.mono_ms = 0, .wall_ms = now.WallOf(0)} : now;
   figures.keys_done = 0;
   figures.keys_total = terms.parts.keys ? server_.databases.total_keys() : 0;
   WriteHead(terms, log_bytes, now);

@@ -73,6 +73,22 @@ TEST_CASE_METHOD(FailoverTest, "nothing expires while writers wait") {
   CHECK(replica.Take() == Heard{"DEL a"});
 }
 
+TEST_CASE_METHOD(FailoverTest,
+                 "a replica that comes while writers wait gets what is due, as the others have it") {
+  Follow();
+  Run({"SET", "soon-gone", "1", "PX", "10"});
+  Run({"HSET", "h", "soon-due", "1", "b", "2"});
+  Run({"HPEXPIRE", "h", "10", "FIELDS", "1", "soon-due"});
+  CHECK(Run({"FAILOVER"}) == Ok());
+  AdvanceTime(20);
+  FakeReplica& late = NewReplica();
+  late.Greet("7002");
+  AskForAll(late);
+  CHECK(State() == "waiting-for-sync");
+  CHECK(late.file.find("soon-gone") != std::string::npos);
+  CHECK(late.file.find("soon-due") != std::string::npos);
+}
+
 TEST_CASE_METHOD(FailoverTest, "without a replica that has everything in time the master stays one") {
   Follow();
   TestClient& writer = Connect();

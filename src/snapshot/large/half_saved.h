@@ -48,7 +48,7 @@ class SaveHome {
 
   Databases& databases;
   Now began;
-  Now alive_at;  // what is due at this time is not saved: `began`, or of a replica a time before all deadlines
+  Now alive_at;  // what is due at this time is not saved: `began`, or a time before all deadlines while what is due is kept
   rdb::Compression compression = rdb::Compression::kNone;
   bool plain = false;         // fields have no deadlines in the file
   size_t buffered_bytes = 0;  // of all buffers
