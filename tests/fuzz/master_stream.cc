@@ -1,6 +1,9 @@
 // A replica with a master that sends anything, in pieces of any size, and hangs up at will: greetings, snapshot files and
-// commands, right, half or wrong. The replica neither crashes nor hangs, its keys stay whole, and when it has left its master it
-// serves its clients. `fuzz_master_stream --seeds=DIR` writes seeds.
+// commands, right, half or wrong, and messages with facts as a Mayfly sends them. The replica neither crashes nor hangs, its keys
+// stay whole, and when it has left its master it serves its clients.
+//
+// The first byte of an input says how far the link is before the rest of the input comes (Begin). So the stream of a master that
+// is trusted is reached at once. `fuzz_master_stream --seeds=DIR` writes seeds.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -9,10 +12,15 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "../support/loopless_server.h"
 #include "../support/memory_disk.h"
+#include "../support/reply.h"
+#include "base/memory/output.h"
 #include "cache/keyspace/databases.h"
+#include "replication/facts.h"
+#include "replication/handshake.h"
 #include "replication/master_link.h"
 #include "seed_files.h"
 #include "server/figures/link_figures.h"
@@ -97,11 +105,12 @@ class Master final : public Outgoing {
 };
 
 const std::string kHistory(40, 'a');
+const std::string kOtherHistory(40, 'b');
 
 // A right answer, or the beginning of one.
 std::string Right(uint8_t which) {
   const std::string file =
-      std::string("REDIS0010\xFA\x01x\x01y\xFE\x00\x00\x01k\x01v\xFF", 21) + std::string(8, '\0');
+      std::string("REDIS0010\xFA\x01x\x01y\xFE\x00\x00\x01k\x01v\xFF", 22) + std::string(8, '\0');
   switch (which % 8) {
     case 0:
       return "+PONG\r\n";
@@ -119,6 +128,60 @@ std::string Right(uint8_t which) {
       return "*1\r\n$5\r\nMULTI\r\n*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n";
     default:
       return "*1\r\n$4\r\nEXEC\r\n*2\r\n$4\r\nINCR\r\n$1\r\na\r\n";
+  }
+}
+
+std::string Facts(char kind, const std::string& rest) {
+  return EncodeRequest({"PUBLISH", std::string(kFactsChannel), kind + rest});
+}
+
+// Keys of all types, with names of one letter.
+std::string AnyKey(uint8_t which) {
+  const std::vector<std::vector<std::string>> requests = {{"SET", "s", "v", "PXAT", "1700000001000"},
+                                                          {"SADD", "u", "a", "b", "1"},
+                                                          {"HSET", "h", "a", "1", "b", "2"},
+                                                          {"ZADD", "z", "1", "a", "2", "b"},
+                                                          {"RPUSH", "l", "a", "b"},
+                                                          {"XADD", "x", "1-1", "a", "1"},
+                                                          {"PFADD", "p", "a"},
+                                                          {"DEL", "u"}};
+  return EncodeRequest(requests[which % requests.size()]);
+}
+
+// What a Mayfly sends, with bytes of the input where a fault may lie.
+std::string Trusted(uint8_t which, Script& script) {
+  const std::string key(1, "suhzlxpq"[script.Byte() % 8]);
+  switch (which % 10) {
+    case 0:  // the length of the key's name, the name, and fields
+      return Facts(kFactsOfKey, std::string(1, '\1') + key + script.Bytes(script.Byte()));
+    case 1: {
+      const std::string fields = script.Bytes(script.Byte() % 64);
+      return Facts(kFactsOfKey,
+                   std::string(1, '\1') + key + "\xFA\1m" + static_cast<char>(fields.size()) + fields);
+    }
+    case 2: {
+      constexpr const char* kCommands[] = {"SPEXPIREAT", "HPEXPIREAT", "EXPIREMEMBERAT", "HPERSIST",
+                                           "PUBLISH",    "MULTI",      "FLUSHDB",        "SET"};
+      const std::string unix_ms = std::to_string(1'700'000'000'000 + script.Byte() * 10);
+      return Facts(kFactsCommand,
+                   EncodeRequest({kCommands[script.Byte() % 8], key, unix_ms, "FIELDS", "1", "a"}));
+    }
+    case 3: {
+      const std::string unix_ms = std::to_string(1'700'000'000'000 + script.Byte() * 10);
+      return Facts(kFactsCommand, EncodeRequest({"SPEXPIREAT", key, unix_ms, "MEMBERS", "1", "a"}));
+    }
+    case 4:
+      return Facts(kFactsCommand, script.Bytes(script.Byte()));
+    case 5:
+      return EncodeRequest({"RESTORE", key, "0", script.Bytes(script.Byte()), "REPLACE", "ABSTTL"});
+    case 6:
+      return EncodeRequest({"SELECT", std::to_string(script.Byte() % 20)});
+    case 7:
+      return EncodeRequest({script.Byte() % 2 == 0 ? "MULTI" : "EXEC"});
+    case 8:
+      return EncodeRequest({"REPLCONF", "GETACK", "*"});
+    default:
+      return "+CONTINUE " + (script.Byte() % 2 == 0 ? kHistory : kOtherHistory) + "\r\n";
   }
 }
 
@@ -159,8 +222,9 @@ void Step(World& world, Script& script) {
     case 0:
       return world.master.Say(script.Bytes(script.Byte()));
     case 1:
-    case 2:
       return world.master.Say(Right(op / 8));
+    case 2:
+      return world.master.Say(op >= 128 ? AnyKey(op / 8) : Trusted(op / 8, script));
     case 3: {
       const std::string right = Right(op / 8);
       return world.master.Say(right.substr(0, script.Byte() % right.size()));
@@ -177,11 +241,37 @@ void Step(World& world, Script& script) {
   }
 }
 
+// How far the link is.
+enum class Begun : uint8_t { kNothing, kAsked, kFile, kMarkedFile, kStream, kContinued, kStates };
+
+void Begin(World& world, Begun begun, bool is_mayfly) {
+  if (begun == Begun::kNothing) return;
+  const auto greet = [&] {
+    world.master.Become(Master::State::kOpen);
+    world.master.Say("+PONG\r\n+OK\r\n" + std::string(is_mayfly ? kMayflyAnswer : "+OK") + "\r\n");
+  };
+  greet();
+  if (begun == Begun::kAsked) return;
+  world.master.Say(Right(2));
+  if (begun == Begun::kFile) return world.master.Say(Right(4).substr(0, 20));
+  if (begun == Begun::kMarkedFile) return world.master.Say(Right(5).substr(0, 60));
+  world.master.Say(Right(4));
+  world.Slice();
+  for (uint8_t key = 0; key < 7; ++key) world.master.Say(AnyKey(key));
+  if (begun != Begun::kContinued) return;
+  world.master.Become(Master::State::kLost);
+  world.Pass(MasterLink::kRetryMs);
+  greet();
+  world.master.Say("+CONTINUE " + kOtherHistory + "\r\n");
+}
+
 void Try(const uint8_t* data, size_t size) {
   Script script(data, size);
   World world;
   world.link().Follow({"there", 7000}, world.server.clock.Read());
   world.Pass(0);
+  const uint8_t flavour = script.Byte();
+  Begin(world, static_cast<Begun>(flavour / 2 % static_cast<unsigned>(Begun::kStates)), flavour % 2 != 0);
   for (size_t i = 0; i < kMostSteps && !script.Done(); ++i) {
     Step(world, script);
     Require(world.server.server.link.offset >= 0);
@@ -193,14 +283,61 @@ void Try(const uint8_t* data, size_t size) {
     Require(world.server.databases.At(i).Validate());
 }
 
+void WriteSeed(const std::string& path, std::string_view bytes) {
+  std::ofstream(path, std::ios::binary).write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+// The facts of a key that a Mayfly has after these requests, as they are sent.
+std::string FactsAfter(const std::vector<std::vector<std::string>>& requests, const std::string& key) {
+  LooplessServer server;
+  Session session(server.chunks);
+  server.Connect(session);
+  for (const std::vector<std::string>& words : requests) {
+    const std::string request = EncodeRequest(words);
+    Feed feed{.session = &session, .input = request};
+    server.executor.Run({&feed, 1});
+  }
+  const Now now = server.clock.Read();
+  Keyspace& keyspace = server.databases.At(0);
+  const Entry* const entry = keyspace.Peek(keyspace.KeyOf(key), now);
+  Require(entry != nullptr);
+  const std::string facts = FactsOf(keyspace, *entry, now);
+  Require(!facts.empty());
+  session.output.Clear();
+  server.sessions.Remove(session);
+  return EncodeRequest({"PUBLISH", std::string(kFactsChannel), facts});
+}
+
+// An input that says these bytes to a replica of a Mayfly whose stream goes on.
+std::string Said(const std::string& bytes) {
+  Require(bytes.size() < 256);
+  constexpr char kTrustedStream = static_cast<char>(2 * static_cast<int>(Begun::kStream) + 1);
+  return std::string{kTrustedStream, '\0', static_cast<char>(bytes.size())} + bytes;
+}
+
 void WriteSeeds(const std::string& folder) {
   // Opens the link, answers rightly, then commands.
-  const uint8_t greet[] = {12, 1, 9, 17, 33, 6, 6, 49, 57, 5, 10, 36, 5, 10};
-  std::ofstream(folder + "/greet", std::ios::binary)
-      .write(reinterpret_cast<const char*>(greet), sizeof greet);
-  const uint8_t marked[] = {12, 1, 9, 17, 41, 6, 51, 20, 57, 4, 5, 20, 12, 1, 9, 25, 57, 7};
-  std::ofstream(folder + "/marked", std::ios::binary)
-      .write(reinterpret_cast<const char*>(marked), sizeof marked);
+  WriteSeed(folder + "/greet", {"\0\14\1\11\21\41\6\6\61\71\5\12\44\5\12", 15});
+  WriteSeed(folder + "/marked", {"\0\14\1\11\21\51\6\63\24\71\4\5\24\14\1\11\31\71\7", 19});
+  for (char begun = 1; begun < static_cast<char>(Begun::kStates); ++begun)
+    WriteSeed(folder + "/begun" + std::to_string(begun),
+              std::string{static_cast<char>(2 * begun + 1), 6, 49, 57, 5, 10, 36});
+  // Messages with facts of keys, and with commands.
+  WriteSeed(folder + "/k-slide",
+            Said(FactsAfter({{"SET", "s", "v", "PX", "1000", "SLIDE", "TAGS", "1", "t"}}, "s")));
+  WriteSeed(folder + "/k-task", Said(FactsAfter({{"SET", "s", "v", "PX", "1000", "INTO", "t"}}, "s")));
+  WriteSeed(folder + "/k-set",
+            Said(FactsAfter({{"SADD", "u", "a", "b"}, {"SPEXPIRE", "u", "500", "MEMBERS", "1", "a"}}, "u")));
+  WriteSeed(folder + "/k-hash",
+            Said(FactsAfter({{"HSET", "h", "a", "1"}, {"HPEXPIRE", "h", "500", "FIELDS", "1", "a"}}, "h")));
+  WriteSeed(folder + "/k-zset",
+            Said(FactsAfter({{"ZADD", "z", "1", "a"}, {"EXPIREMEMBER", "z", "a", "500", "MS"}}, "z")));
+  WriteSeed(
+      folder + "/c-set",
+      Said(Facts(kFactsCommand, EncodeRequest({"SPEXPIREAT", "u", "1700000000500", "MEMBERS", "1", "a"}))));
+  WriteSeed(
+      folder + "/c-hash",
+      Said(Facts(kFactsCommand, EncodeRequest({"HPEXPIREAT", "h", "1700000000500", "FIELDS", "1", "a"}))));
 }
 
 }  // namespace
