@@ -1,5 +1,5 @@
-// CLUSTER, ASKING, READONLY, READWRITE: the slots of each daemon, for cluster clients. Without a cluster all answer that
-// cluster support is disabled. In a cluster, commands that would change the map answer that the map is written in a file
+// CLUSTER, ASKING, READONLY, READWRITE: the slots and roles of each daemon, for cluster clients. Without a cluster all answer
+// that cluster support is disabled. In a cluster, commands that would change the map answer that the map is written in a file
 // (server/cluster/cluster_map.h).
 #include "server/cluster/cluster.h"
 
@@ -8,6 +8,8 @@
 
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
+#include "server/figures/link_figures.h"
+#include "server/figures/replica_figures.h"
 
 namespace mayfly::cluster_commands {
 namespace {
@@ -15,8 +17,8 @@ namespace {
 // redis-cli and others compare this text as a whole.
 constexpr std::string_view kNoCluster = "ERR This instance has cluster support disabled";
 constexpr std::string_view kFixedMap =
-    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes "
-    "read it again";
+    "ERR The slots and roles of this cluster are written in a file: change cluster-config-file, and have "
+    "the nodes read it again";
 
 // The handlers below run only with a cluster.
 template <Handler handler>
@@ -54,6 +56,37 @@ void ReplySlotNode(Context& ctx, const ClusterNode& node) {
   if (with_hostname) ReplyText(ctx, "hostname", endpoint.hostname);
 }
 
+// How a node is, as far as this node knows.
+constexpr std::string_view kOnline = "online";
+
+struct Condition {
+  std::string_view health = kOnline;
+  int64_t offset = 0;  // of the master's stream
+};
+
+// The replica of this node, a master.
+Condition ConditionOfReplica(const ReplicaFigures& figures, const ClusterNode& replica) {
+  for (const ReplicaFigures::Line& line : figures.lines) {
+    if (line.port == replica.port && SameIgnoringCase(line.address, replica.host))
+      return {line.online ? kOnline : "loading", line.offset};
+  }
+  return {"fail", 0};
+}
+
+// Nodes do not talk to each other, but a replica and its master do.
+Condition ConditionOf(const Context& ctx, const ClusterNode& node) {
+  const ClusterMap& map = MapOf(ctx);
+  const bool has_keys = ctx.server.cluster->has_master_keys();
+  if (&node == map.master()) return {kOnline, has_keys ? ctx.server.link.offset : 0};
+  if (&node != &map.self())
+    return node.is_replica() && &map.nodes()[node.master] == &map.self()
+               ? ConditionOfReplica(ctx.server.followers, node)
+               : Condition{};
+  if (!node.is_replica()) return {kOnline, ctx.server.followers.offset};
+  return has_keys ? Condition{kOnline, ctx.server.link.offset} : Condition{"loading", 0};
+}
+
+// As in Redis, without replicas that are known to have no keys to read.
 void Slots(Context& ctx, Args&) {
   struct Stretch {
     SlotRange range;
@@ -67,14 +100,21 @@ void Slots(Context& ctx, Args&) {
             [](const Stretch& a, const Stretch& b) { return a.range.first < b.range.first; });
   ctx.reply.Array(stretches.size());
   for (const Stretch& stretch : stretches) {
-    ctx.reply.Array(3);
+    std::vector<const ClusterNode*> replicas;
+    for (const ClusterMap::NodeIndex index : stretch.node->replicas) {
+      const ClusterNode& replica = MapOf(ctx).nodes()[index];
+      if (ConditionOf(ctx, replica).health == kOnline) replicas.push_back(&replica);
+    }
+    ctx.reply.Array(3 + replicas.size());
     ctx.reply.Integer(stretch.range.first);
     ctx.reply.Integer(stretch.range.last);
     ReplySlotNode(ctx, *stretch.node);
+    for (const ClusterNode* const replica : replicas) ReplySlotNode(ctx, *replica);
   }
 }
 
 void ReplyShardNode(Context& ctx, const ClusterNode& node) {
+  const Condition condition = ConditionOf(ctx, node);
   const Endpoint endpoint = EndpointOf(ctx, node);
   const uint16_t tls_port = ctx.server.cluster->TlsPortOf(node);
   ctx.reply.Map(7 + (tls_port != 0 ? 1 : 0) + (endpoint.hostname.empty() ? 0 : 1));
@@ -88,16 +128,17 @@ void ReplyShardNode(Context& ctx, const ClusterNode& node) {
   ReplyText(ctx, "ip", endpoint.address);
   ReplyText(ctx, "endpoint", ctx.server.cluster->PreferredHost(endpoint).value_or(""));
   if (!endpoint.hostname.empty()) ReplyText(ctx, "hostname", endpoint.hostname);
-  ReplyText(ctx, "role", "master");
+  ReplyText(ctx, "role", node.is_replica() ? "replica" : "master");
   ctx.reply.Bulk("replication-offset");
-  ctx.reply.Integer(0);
-  ReplyText(ctx, "health", "online");
+  ctx.reply.Integer(condition.offset);
+  ReplyText(ctx, "health", condition.health);
 }
 
 void Shards(Context& ctx, Args&) {
   const std::vector<ClusterNode>& nodes = MapOf(ctx).nodes();
-  ctx.reply.Array(nodes.size());
+  ctx.reply.Array(nodes.size() - static_cast<size_t>(std::ranges::count_if(nodes, &ClusterNode::is_replica)));
   for (const ClusterNode& node : nodes) {
+    if (node.is_replica()) continue;
     ctx.reply.Map(2);
     ctx.reply.Bulk("slots");
     ctx.reply.Array(2 * node.slots.size());
@@ -106,29 +147,39 @@ void Shards(Context& ctx, Args&) {
       ctx.reply.Integer(range.last);
     }
     ctx.reply.Bulk("nodes");
-    ctx.reply.Array(1);
+    ctx.reply.Array(1 + node.replicas.size());
     ReplyShardNode(ctx, node);
+    for (const ClusterMap::NodeIndex replica : node.replicas) ReplyShardNode(ctx, nodes[replica]);
   }
 }
 
-// The epoch of a node is its place in the file. Mayfly has no cluster bus: the bus port is 0, and nodes send no pings.
+// The epoch of a master is its place in the file, and a replica has its master's.
+size_t EpochOf(const ClusterMap& map, const ClusterNode& node) {
+  const auto index = static_cast<ClusterMap::NodeIndex>(&node - map.nodes().data());
+  return map.ShardOf(index) + size_t{1};
+}
+
+// A line of CLUSTER NODES, without its end. Mayfly has no cluster bus: the bus port is 0, and nodes send no pings.
+std::string LineOf(const Context& ctx, const ClusterNode& node) {
+  const ClusterMap& map = MapOf(ctx);
+  const Endpoint endpoint = EndpointOf(ctx, node);
+  std::string text;
+  text.append(node.id).append(" ").append(endpoint.address).append(":");
+  text += std::to_string(endpoint.port) + "@0";
+  if (!endpoint.hostname.empty()) text.append(",").append(endpoint.hostname);
+  text += &node == &map.self() ? " myself," : " ";
+  text += node.is_replica() ? "slave " + map.nodes()[node.master].id : "master -";
+  text += " 0 0 " + std::to_string(EpochOf(map, node)) + " connected";
+  for (const SlotRange& range : node.slots) {
+    text += ' ' + std::to_string(range.first);
+    if (range.last != range.first) text += '-' + std::to_string(range.last);
+  }
+  return text;
+}
+
 void Nodes(Context& ctx, Args&) {
   std::string text;
-  const ClusterMap& map = MapOf(ctx);
-  for (size_t i = 0; i < map.nodes().size(); ++i) {
-    const ClusterNode& node = map.nodes()[i];
-    const Endpoint endpoint = EndpointOf(ctx, node);
-    text.append(node.id).append(" ").append(endpoint.address).append(":");
-    text += std::to_string(endpoint.port) + "@0";
-    if (!endpoint.hostname.empty()) text.append(",").append(endpoint.hostname);
-    text += std::string(i == map.self_index() ? " myself,master" : " master") + " - 0 0 " +
-            std::to_string(i + 1) + " connected";
-    for (const SlotRange& range : node.slots) {
-      text += ' ' + std::to_string(range.first);
-      if (range.last != range.first) text += '-' + std::to_string(range.last);
-    }
-    text += '\n';
-  }
+  for (const ClusterNode& node : MapOf(ctx).nodes()) text += LineOf(ctx, node) + '\n';
   ctx.reply.Verbatim("txt", text);
 }
 
@@ -148,7 +199,7 @@ void Info(Context& ctx, Args&) {
   line("cluster_known_nodes", nodes.size());
   line("cluster_size", static_cast<size_t>(std::count_if(nodes.begin(), nodes.end(), has_slots)));
   line("cluster_current_epoch", nodes.size());
-  line("cluster_my_epoch", map.self_index() + size_t{1});
+  line("cluster_my_epoch", EpochOf(map, map.self()));
   line("cluster_stats_messages_sent", 0);
   line("cluster_stats_messages_received", 0);
   line("total_cluster_links_buffer_limit_exceeded", 0);
@@ -156,6 +207,12 @@ void Info(Context& ctx, Args&) {
 }
 
 void MyId(Context& ctx, Args&) { ctx.reply.Bulk(MapOf(ctx).self().id); }
+
+// A shard has the name of its master.
+void MyShardId(Context& ctx, Args&) {
+  const ClusterMap& map = MapOf(ctx);
+  ctx.reply.Bulk(map.nodes()[map.ShardOf(map.self_index())].id);
+}
 
 // ---- keys and their slots
 
@@ -194,7 +251,12 @@ bool KnowsNode(Context& ctx, std::string_view id) {
 }
 
 void Replicas(Context& ctx, Args& args) {
-  if (KnowsNode(ctx, args[2])) ctx.reply.EmptyArray();
+  if (!KnowsNode(ctx, args[2])) return;
+  const ClusterNode& node = *MapOf(ctx).FindById(args[2]);
+  if (node.is_replica()) return ctx.Fail("ERR The specified node is not a master");
+  ctx.reply.Array(node.replicas.size());
+  for (const ClusterMap::NodeIndex replica : node.replicas)
+    ctx.reply.Bulk(LineOf(ctx, MapOf(ctx).nodes()[replica]));
 }
 void FailureReports(Context& ctx, Args& args) {
   if (KnowsNode(ctx, args[2])) ctx.reply.Integer(0);
@@ -207,17 +269,23 @@ void Failover(Context& ctx, Args& args) {
   if (args.Left() > 1) return ctx.Fail(errors::WrongSubcommand("CLUSTER", args[1]));
   if (!args.Done() && !SameIgnoringCase(args[2], "force") && !SameIgnoringCase(args[2], "takeover"))
     return ctx.Fail(errors::kSyntax);
-  ctx.Fail("ERR You should send CLUSTER FAILOVER to a replica");
+  ctx.Fail(MapOf(ctx).master() == nullptr ? "ERR You should send CLUSTER FAILOVER to a replica" : kFixedMap);
 }
 void Links(Context& ctx, Args&) { ctx.reply.EmptyArray(); }
 void AnswerOk(Context& ctx, Args&) { ctx.reply.Ok(); }
+
+template <bool reads>
+void SetReadsReplica(Context& ctx, Args&) {
+  ctx.session.Put(Mode::kReadsReplica, reads);
+  ctx.reply.Ok();
+}
 
 // ---- the rows
 
 constexpr uint32_t kChanges = kAdmin | kStale | kNoAsyncLoading;
 constexpr std::string_view kChanging = "nondeterministic_output";
 constexpr std::string_view kRefusedSummary =
-    "Is refused: the slots and nodes of a cluster are written in a file.";
+    "Is refused: the slots, nodes and roles of a cluster are written in a file.";
 
 constexpr Command Answer(std::string_view name, int arity, Handler handler, std::string_view summary,
                          std::string_view syntax = {}, uint32_t flags = kStale,
@@ -297,12 +365,13 @@ constexpr Command kClusterRows[] = {
            kStale, kChanging, "7.0.0"),
     Noted(Refused("meet", -4, "ip port [cluster_bus_port]"), "cluster_bus_port@4.0.0"),
     Answer("myid", 2, InCluster<MyId>, "Answers the id of this node.", {}, kStale, {}),
-    Answer("myshardid", 2, InCluster<MyId>, "Answers the id of this node's shard: its own.", {}, kStale,
-           kChanging, "7.2.0"),
+    Answer("myshardid", 2, InCluster<MyShardId>, "Answers the id of this node's shard: that of its master.",
+           {}, kStale, kChanging, "7.2.0"),
     Costly(Answer("nodes", 2, InCluster<Nodes>, "Lists the nodes with their slots, a line for each."),
            kPerNode),
-    Answer("replicas", 3, InCluster<Replicas>, "Answers an empty list: no node has replicas.", "node-id",
-           kAdmin | kStale, kChanging, "5.0.0"),
+    Costly(Answer("replicas", 3, InCluster<Replicas>, "Lists the replicas of a node, a line for each.",
+                  "node-id", kAdmin | kStale, kChanging, "5.0.0"),
+           kPerNode),
     Refused("replicate", 3, "node-id", "3.0.0", kChanges, InCluster<ChangeNode>),
     Noted(Refused("reset", -2, "[HARD | SOFT]", "3.0.0", kAdmin | kStale | kNoScript), "condition=hard_soft"),
     Answer("saveconfig", 2, InCluster<AnswerOk>, "Answers OK: the cluster is written in a file already.", {},
@@ -310,14 +379,16 @@ constexpr Command kClusterRows[] = {
     Refused("set-config-epoch", 3, "config-epoch"),
     Noted(Refused("setslot", -4, "slot <IMPORTING node-id | MIGRATING node-id | NODE node-id | STABLE>"),
           "option=subcommand"),
-    Costly(Answer("shards", 2, InCluster<Shards>, "Lists the nodes with their slots.", {}, kStale, kChanging,
-                  "7.0.0"),
+    Costly(Answer("shards", 2, InCluster<Shards>, "Lists the masters with their slots and replicas.", {},
+                  kStale, kChanging, "7.0.0"),
            kPerNode),
+    Deprecated(Costly(Answer("slaves", 3, InCluster<Replicas>, "The same as CLUSTER REPLICAS.", "node-id",
+                             kAdmin | kStale),
+                      kPerNode),
+               "5.0.0", "`CLUSTER REPLICAS`"),
     Deprecated(
-        Answer("slaves", 3, InCluster<Replicas>, "The same as CLUSTER REPLICAS.", "node-id", kAdmin | kStale),
-        "5.0.0", "`CLUSTER REPLICAS`"),
-    Deprecated(
-        Costly(Answer("slots", 2, InCluster<Slots>, "Lists ranges of slots with their nodes."), kPerNode),
+        Costly(Answer("slots", 2, InCluster<Slots>, "Lists ranges of slots with their masters and replicas."),
+               kPerNode),
         "7.0.0", "`CLUSTER SHARDS`"),
 };
 
@@ -340,18 +411,18 @@ constexpr Command kRows[] = {
      .arity = 1,
      .flags = kLoading | kStale | kFast,
      .acl = kAclConnection,
-     .handler = InCluster<AnswerOk>,
+     .handler = InCluster<SetReadsReplica<true>>,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers OK in a cluster, without effect: there are no replicas to read from."},
+     .summary = "Lets a replica in a cluster answer this client's reads."},
     {.name = "readwrite",
      .arity = 1,
      .flags = kLoading | kStale | kFast,
      .acl = kAclConnection,
-     .handler = InCluster<AnswerOk>,
+     .handler = InCluster<SetReadsReplica<false>>,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Answers OK in a cluster, without effect, as READONLY."},
+     .summary = "Ends the effect of READONLY."},
 };
 
 const CommandFamily kFamily("cluster", kRows);

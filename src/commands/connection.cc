@@ -170,6 +170,7 @@ void Reset(Context& ctx, Args&) {
   if (!session.names().name.empty()) session.MutableNames().name.clear();
   session.no_evict = false;
   session.Clear(Mode::kNoTouch);
+  session.Clear(Mode::kReadsReplica);
   if (session.replies() == Replies::kOff) {  // a reply to be skipped is RESET's own reply
     session.SetReplies(Replies::kOn);
     session.Speak();

@@ -13,6 +13,7 @@
 #include "replication/replicas.h"
 #include "server/clients/session.h"
 #include "server/clients/sessions.h"
+#include "server/cluster/cluster.h"
 #include "server/hubs/hubs.h"
 #include "server/waiting/parking.h"
 #include "snapshot/disk/disk.h"
@@ -29,6 +30,7 @@ void EndWaits(Server& server) {
   for (const auto& [id, session] : server.sessions.by_id()) {
     const Parked* const parked = session->parked;
     if (parked == nullptr || parked->paused || parked->delayed || session->Has(Mode::kReplica)) continue;
+    if (parked->reason != WakeReason::kNone) continue;  // it runs again, and a cluster redirects it then
     server.parking.Leave(*session);
     session->reply.Error(
         "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
@@ -96,6 +98,7 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   figures_.port = master.port;
   figures_.down_since_mono_ms = now.mono_ms;
   retry_mono_ms_ = now.mono_ms;
+  NoteMasterKeys(false);
   Become(State::kConnect, now);
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
@@ -110,6 +113,7 @@ void MasterLink::FollowNone(Now now) {
   hands_over_ = false;
   transfer_ = std::move(file);
   figures_.history.clear();
+  NoteMasterKeys(false);
   Become(State::kNone, now);
   Replicas::Of(server_).TakeOver(now);
   server_.executor->FollowRole();
@@ -117,12 +121,19 @@ void MasterLink::FollowNone(Now now) {
 }
 
 void MasterLink::Become(State state, Now now) noexcept {
-  if (state == State::kConnected) logged_.clear();
+  if (state == State::kConnected) {
+    logged_.clear();
+    NoteMasterKeys(true);
+  }
   if (figures_.state == State::kConnected && state != State::kConnected)
     figures_.down_since_mono_ms = now.mono_ms;
   figures_.state = state;
   GateStaleData();
   HoldExpired();
+}
+
+void MasterLink::NoteMasterKeys(bool has_them) noexcept {
+  if (server_.cluster != nullptr) server_.cluster->NoteMasterKeys(has_them);
 }
 
 // A put finds no hidden key, and the key would be there twice.
@@ -201,10 +212,16 @@ HandshakeTerms MasterLink::Terms() const {
   // A master that is reached by TLS shows this server to others that speak TLS, too.
   const bool by_tls = settings.tls_replication && settings.tls_port != 0;
   const int64_t own = by_tls ? settings.tls_port : settings.port;
-  const int64_t port = settings.replica_announce_port != 0 ? settings.replica_announce_port : own;
+  std::string address = settings.replica_announce_ip;
+  int64_t port = settings.replica_announce_port != 0 ? settings.replica_announce_port : own;
+  if (server_.cluster != nullptr) {  // the master looks for the line that names this replica
+    const ClusterNode& self = server_.cluster->map().self();
+    if (address.empty() && self.host != ClusterMap::kSameHost) address = self.host;
+    if (settings.replica_announce_port == 0) port = self.port;
+  }
   return {.user = settings.masteruser,
           .password = settings.masterauth,
-          .announced_address = settings.replica_announce_ip,
+          .announced_address = std::move(address),
           .listening_port = static_cast<uint16_t>(port),
           .history = figures_.history,
           .offset = figures_.offset,

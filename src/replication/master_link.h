@@ -95,6 +95,8 @@ class MasterLink final : public LatePart,
   void Drop() noexcept;
   // Keeps expired keys hidden; those of a replica that takes writes of clients are freed.
   void HoldExpired() noexcept;
+  // Whether this replica has the keys of its master decides who serves reads in a cluster.
+  void NoteMasterKeys(bool has_them) noexcept;
   // Refuses stale data if the options say so.
   void GateStaleData() noexcept;
   uint64_t timeout_ms() const noexcept;

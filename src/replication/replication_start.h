@@ -8,7 +8,7 @@ namespace mayfly {
 struct Server;
 
 // Makes the part for replicas, so that writes are refused without them if the options say so, and follows the master that the
-// options name, if they name one. Throws std::bad_alloc.
+// options name, if they name one. In a cluster the map of the nodes names it, and each later map as well. Throws std::bad_alloc.
 void StartReplication(Server& server);
 
 // A signal tells the server to stop. True: it may. False: it serves on while replicas are waited for, and `stop` is called then,

@@ -128,6 +128,7 @@ Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, 
           .read_only = read_only || (flags & kNoWrites) != 0,
           .allow_oom = (flags & kAllowOom) != 0,
           .one_slot = (flags & (kNoShebang | kAllowCrossSlotKeys)) == 0,
+          .reads_replica = ctx.session.Has(Mode::kReadsReplica),
           .slot = keys != 0 ? SlotOf(words[0]) : -1};
 }
 

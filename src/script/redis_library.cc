@@ -98,7 +98,9 @@ std::string_view WhyDenied(const Run& run, const TableRow& row, std::span<const 
 
 // The reason why a script may not make this call in a cluster, because of the slots of its keys; empty: allowed.
 std::string_view WhyNotHere(Run& run, const TableRow& row, std::span<const std::string_view> words) {
-  const Direction direction = DirectionOf(*run.server.cluster, row, words);
+  if (row.writes && run.server.executor->RefusesWrites())
+    return {};  // as in Redis, a replica says that first
+  const Direction direction = DirectionOf(run.server, run.reads_replica, row, words);
   switch (direction.why) {
     case Elsewhere::kHere:
       break;

@@ -40,9 +40,10 @@ struct Run {
   bool is_eval = true;  // KEYS and ARGV are globals; a function gets both as its arguments
   bool read_only = false;
   bool allow_oom = false;
-  bool one_slot = false;  // in a cluster, all keys of the script must have the same slot
-  int slot = -1;          // the slot of the keys so far; -1: no keys so far
-  bool wrote = false;     // the script has made a call that writes
+  bool one_slot = false;       // in a cluster, all keys of the script must have the same slot
+  bool reads_replica = false;  // the client has said READONLY
+  int slot = -1;               // the slot of the keys so far; -1: no keys so far
+  bool wrote = false;          // the script has made a call that writes
   bool killed = false;
   uint64_t inner_errors = 0;  // errors within the reply
   uint64_t began = 0;         // cycles

@@ -4,9 +4,11 @@
 
 #include <fstream>
 #include <memory>
+#include <regex>
 #include <string>
 #include <vector>
 
+#include "server/figures/link_figures.h"
 #include "support/cluster_test.h"
 #include "support/folder.h"
 #include "support/free_port.h"
@@ -24,7 +26,8 @@ class ClusterBesideRedis : public ClusterTest {
                                                kOther + " 127.0.0.1:7001 8194-16000\n"));
     REQUIRE_FALSE(map.FindSelf("cluster.conf", {.name = kSelf, .hosts = {}}));
     Join(std::move(map));
-    StartRedis(needs_all_slots ? "yes" : "no");
+    StartRedis(needs_all_slots ? "yes" : "no", ",a.example myself,master - 0 0 1 connected 0-8191 8193",
+               std::string(kOther) + " 127.0.0.1:7001@17001 master - 0 0 2 connected 8194-16000\n");
     SetOption("cluster-require-full-coverage", needs_all_slots ? "yes" : "no");
   }
 
@@ -40,21 +43,23 @@ class ClusterBesideRedis : public ClusterTest {
       CHECK(Bulk(RunRaw(EncodeRequest(requests[i]))) == Bulk(redis[i]));
     }
   }
+  std::string AskRedis(const std::string& request) { return oracle_->Ask(request, 1).front(); }
   void Speak(const char* protocol) {
     *protocol == '3' ? UseResp3() : UseResp2();
     oracle_->Ask(EncodeRequest({"HELLO", protocol}), 1);
   }
 
- private:
-  void StartRedis(const std::string& needs_all_slots) {
+ protected:
+  struct Bare {};
+  explicit ClusterBesideRedis(Bare) {}
+  // `self` and `others`: the lines of its file, around the port of the cluster's bus.
+  void StartRedis(const std::string& needs_all_slots, const std::string& self, const std::string& others) {
     const std::string file = folder_ / "nodes.conf";
     constexpr int kTries = 5;  // somebody may take the free port meanwhile
     for (int i = 1; oracle_ == nullptr; ++i) {
       const std::string bus = std::to_string(FreePort());  // the cluster's, which that server insists on
-      std::ofstream(file) << kSelf << " 127.0.0.1:7000@" << bus
-                          << ",a.example myself,master - 0 0 1 connected 0-8191 8193\n"
-                          << kOther << " 127.0.0.1:7001@17001 master - 0 0 2 connected 8194-16000\n"
-                          << "vars currentEpoch 2 lastVoteEpoch 0\n";
+      std::ofstream(file) << kSelf << " 127.0.0.1:7000@" << bus << self << '\n'
+                          << others << "vars currentEpoch 3 lastVoteEpoch 0\n";
       try {
         oracle_ = std::make_unique<Oracle>(
             Words{"--cluster-enabled", "yes", "--cluster-config-file", file, "--cluster-port", bus, "--bind",
@@ -72,6 +77,7 @@ class ClusterBesideRedis : public ClusterTest {
     }
   }
 
+ private:
   Folder folder_;
   std::unique_ptr<Oracle> oracle_;
 };
@@ -79,6 +85,28 @@ class ClusterBesideRedis : public ClusterTest {
 class DownBesideRedis : public ClusterBesideRedis {
  public:
   DownBesideRedis() : ClusterBesideRedis(/*needs_all_slots=*/true) {}
+};
+
+// Both are replicas of the node with the slots 8194 to 16000. Redis's server never reaches it, and serves what it has: nothing.
+class ReplicaBesideRedis : public ClusterBesideRedis {
+ public:
+  static constexpr const char* kThird = "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa";
+
+  ReplicaBesideRedis() : ClusterBesideRedis(Bare{}) {
+    ClusterMap map;
+    REQUIRE_FALSE(map.Read("cluster.conf", std::string("node ") + kSelf +
+                                               " 127.0.0.1:7000 hostname=a.example replica-of=" + kOther +
+                                               "\nnode " + kOther + " 127.0.0.1:7001 8194-16000\nnode " +
+                                               kThird + " 127.0.0.1:7002 0-8191 8193\n"));
+    REQUIRE_FALSE(map.FindSelf("cluster.conf", {.name = kSelf, .hosts = {}}));
+    Join(std::move(map));
+    StartRedis("no", std::string(" myself,slave ") + kOther + " 0 0 2 connected",
+               std::string(kOther) + " 127.0.0.1:7001@17001 master - 0 0 2 connected 8194-16000\n" + kThird +
+                   " 127.0.0.1:7002@17002 master - 0 0 3 connected 0-8191 8193\n");
+    SetOption("cluster-require-full-coverage", "no");
+    server().server.link.state = LinkFigures::State::kConnect;
+    cluster().NoteMasterKeys(true);
+  }
 };
 
 // "b", "bar" and "hello" are here, "a", "foo" and "h" there, and "foo{x}" is nobody's.
@@ -306,6 +334,80 @@ const std::vector<Words> kClusterCommands = {
     {"COMMAND", "GETKEYS", "GET", "a"},
 };
 
+// "a" and "{a}..." are the master's, "b" is a third node's. In Redis a replica takes messages to shard channels, too.
+const std::vector<Words> kAtReplica = {
+    {"GET", "a"},
+    {"MGET", "a", "{a}2"},
+    {"MGET", "a", "foo"},
+    {"GET", "b"},
+    {"GET", "foo{x}"},
+    {"SET", "a", "1"},
+    {"SET", "b", "1"},
+    {"SET", "foo{x}", "1"},
+    {"GETEX", "a"},
+    {"EXISTS", "a"},
+    {"TYPE", "a"},
+    {"OBJECT", "ENCODING", "a"},
+    {"SORT", "a"},
+    {"SORT_RO", "a"},
+    {"BITFIELD", "a", "GET", "u8", "0"},
+    {"BITFIELD_RO", "a", "GET", "u8", "0"},
+    {"PFCOUNT", "a"},
+    {"XREAD", "STREAMS", "a", "0"},
+    {"BLPOP", "a", "1"},
+    {"DEL", "a"},
+    {"TOUCH", "a"},
+    {"WATCH", "a"},
+    {"UNWATCH"},
+    {"MULTI"},
+    {"GET", "a"},
+    {"EXEC"},
+    {"MULTI"},
+    {"GET", "a"},
+    {"SET", "a", "1"},
+    {"EXEC"},
+    {"MULTI"},
+    {"GET", "a"},
+    {"GET", "b"},
+    {"EXEC"},
+    {"MULTI"},
+    {"PING"},
+    {"EXEC"},
+    {"EVAL", "return 1", "0"},
+    {"EVAL", "return 1", "1", "a"},
+    {"EVAL", "return 1", "1", "b"},
+    {"EVAL_RO", "return redis.call('get', KEYS[1])", "1", "a"},
+    {"EVAL", "return redis.call('get', KEYS[1])", "1", "a"},
+    {"EVAL", "return redis.pcall('set', KEYS[1], '1')", "1", "a"},
+    {"EVAL", "return redis.pcall('set', 'b', '1')", "1", "a"},
+    {"EVAL", "return redis.pcall('get', 'a')", "0"},
+    {"EVAL", "return redis.pcall('get', 'b')", "0"},
+    {"EVAL", "return redis.pcall('set', 'a', '1')", "0"},
+    {"EVAL", "#!lua flags=no-writes\nreturn redis.call('get', KEYS[1])", "1", "a"},
+    {"EVAL", "#!lua\nreturn redis.call('get', KEYS[1])", "1", "a"},
+    {"EVAL", "#!lua\nreturn 1", "0"},
+    {"MULTI"},
+    {"EVAL", "return redis.call('get', KEYS[1])", "1", "a"},
+    {"EVAL_RO", "return redis.call('get', KEYS[1])", "1", "a"},
+    {"EXEC"},
+    {"SSUBSCRIBE", "a"},
+    {"SUNSUBSCRIBE", "a"},
+    {"SSUBSCRIBE", "b"},
+    {"FLUSHALL"},
+    {"DBSIZE"},
+    {"KEYS", "*"},
+    {"CLUSTER", "MYID"},
+    {"CLUSTER", "COUNTKEYSINSLOT", "15495"},
+    {"CLUSTER", "REPLICAS", ReplicaBesideRedis::kThird},
+    {"CLUSTER", "REPLICAS", ClusterTest::kSelf},
+    {"CLUSTER", "SLAVES", ClusterTest::kSelf},
+    {"CLUSTER", "REPLICAS", "x"},
+    {"ASKING"},
+    {"GET", "a"},
+    {"ASKING"},
+    {"SET", "a", "1"},
+};
+
 }  // namespace
 
 TEST_CASE_METHOD(ClusterBesideRedis, "requests are redirected and refused as by a node of Redis") {
@@ -329,6 +431,29 @@ TEST_CASE_METHOD(ClusterBesideRedis,
   }
 }
 
+TEST_CASE_METHOD(ReplicaBesideRedis, "a replica serves reads after READONLY, and redirects as one of Redis") {
+  for (const char* protocol : {"2", "3"}) {
+    Speak(protocol);
+    Compare(kAtReplica);
+    Compare({{"READONLY"}});
+    Compare(kAtReplica);
+    Compare({{"READWRITE"}});
+    Compare(kAtReplica);
+    Compare({{"READONLY"}, {"GET", "a"}, {"RESET"}, {"GET", "a"}});
+    Compare({{"MULTI"}, {"READONLY"}, {"GET", "a"}, {"EXEC"}, {"GET", "a"}, {"RESET"}});
+    Compare({{"MULTI"}, {"READONLY"}, {"EXEC"}, {"GET", "a"}, {"RESET"}});
+  }
+}
+
+TEST_CASE_METHOD(ReplicaBesideRedis, "a replica is in the list of its master's as in Redis") {
+  const std::string request = EncodeRequest({"CLUSTER", "REPLICAS", kOther});
+  // The bus has a port, which a static cluster lacks.
+  const auto line = [](const std::string& bytes) {
+    return std::regex_replace(TakeReplies(bytes).front().elements.at(0).text, std::regex("@[0-9]+"), "@");
+  };
+  CHECK(line(RunRaw(request)) == line(AskRedis(request)));
+}
+
 TEST_CASE_METHOD(DownBesideRedis, "a cluster that lacks slots refuses as Redis does") {
   const std::vector<Words> requests = {
       {"GET", "b"},
@@ -345,6 +470,7 @@ TEST_CASE_METHOD(DownBesideRedis, "a cluster that lacks slots refuses as Redis d
       {"EVAL", "return 1", "1", "b"},
       {"EVAL_RO", "return 1", "1", "b"},
       {"EVAL", "#!lua flags=no-writes\nreturn 1", "1", "b"},
+      {"EVAL", "#!lua\nreturn 1", "1", "b"},
       {"EVAL", "return redis.pcall('get', 'b')", "0"},
       {"EVAL", "return redis.pcall('set', 'b', '1')", "0"},
       {"EVAL", "return redis.pcall('get', 'a')", "0"},

@@ -10,8 +10,8 @@ const Reply kNotServed = Error("CLUSTERDOWN Hash slot not served");
 const Reply kDown = Error("CLUSTERDOWN The cluster is down");
 
 const Reply kFixed = Error(
-    "ERR The slots of this cluster are written in a file: change cluster-config-file, and have the nodes "
-    "read it again");
+    "ERR The slots and roles of this cluster are written in a file: change cluster-config-file, and have "
+    "the nodes read it again");
 
 // What CLUSTER SLOTS says of a range of slots.
 Reply Range(int64_t first, int64_t last, const char* id, int64_t port) {

@@ -68,16 +68,20 @@ config::Problem ClusterReload::Prepare(const config::Settings& settings) {
 void ClusterReload::Commit() noexcept {
   assert(next_ != nullptr);
   Cluster& cluster = *server_.cluster;
+  const bool was_replica = cluster.map().master() != nullptr;
+  const bool is_replica = next_->master() != nullptr;
   size_t came = 0;
   size_t went = 0;
   for (size_t i = 0; i < kSlots; ++i) {
     const auto slot = static_cast<uint16_t>(i);
-    const bool was_here = cluster.map().IsOwn(slot);
-    const bool is_here = next_->IsOwn(slot);
+    const bool was_here = cluster.map().Holds(slot);
+    const bool is_here = next_->Holds(slot);
     if (is_here && !was_here) ++came;
     if (was_here && !is_here) ++went;
   }
-  if (came != 0 && waits()) {
+  if (!is_replica) GiveRole(*next_);  // first, so that replicas hear of the keys that are dropped
+  if (!is_replica && was_replica) DropFromStart();
+  if (!is_replica && came != 0 && waits()) {
     constexpr size_t kMany = 10'000;
     while (DropSome(server_.clock.Read(), kMany)) {
     }
@@ -85,11 +89,12 @@ void ClusterReload::Commit() noexcept {
   cluster.Adopt(std::move(*next_));
   next_.reset();
   RedirectWaiters();
-  if (went != 0) {
-    EndShardSubscriptions();
-    cursor_ = 0;
-    keys_dropped_ = false;
-    Announce();
+  if (went != 0) EndShardSubscriptions();
+  if (is_replica) {
+    keys_dropped_ = true;
+    GiveRole(cluster.map());
+  } else if (went != 0) {
+    DropFromStart();
   }
   if (server_.log == nullptr) return;
   try {
@@ -97,6 +102,24 @@ void ClusterReload::Commit() noexcept {
     for (const std::string& warning : cluster.Warnings()) server_.log->Warning(warning);
   } catch (const std::bad_alloc&) {  // only a line of the log is lost
   }
+}
+
+void ClusterReload::DropFromStart() noexcept {
+  cursor_ = 0;
+  keys_dropped_ = false;
+  Announce();
+}
+
+void ClusterReload::GiveRole(const ClusterMap& map) noexcept {
+  role_missing_ = true;
+  try {
+    if (!server_.Busy()) {
+      server_.cluster->GiveRole(map);
+      role_missing_ = false;
+    }
+  } catch (const std::bad_alloc&) {  // later
+  }
+  if (role_missing_) Announce();
 }
 
 // Wakes also clients in slots without service, because the cluster may be down now.
@@ -113,14 +136,16 @@ void ClusterReload::EndShardSubscriptions() noexcept {
   for (auto at = topics.begin(); at != topics.end();) {
     const Topic& topic = *at->second;
     ++at;  // the topic goes with its last subscriber
-    if (server_.cluster->map().IsOwn(SlotOf(topic.name))) continue;
+    if (server_.cluster->map().Holds(SlotOf(topic.name))) continue;
     for (size_t left = topic.subscribers.size(); left != 0; --left)
       EndSubscription(server_, *topic.subscribers.back()->session, topic);
   }
 }
 
 bool ClusterReload::DoSome(Now now, size_t budget) noexcept {
-  return server_.Busy() || DropSome(now, budget);
+  if (server_.Busy()) return true;
+  if (role_missing_) GiveRole(server_.cluster->map());
+  return role_missing_ || DropSome(now, budget);
 }
 
 bool ClusterReload::DropSome(Now now, size_t budget) noexcept {
@@ -134,7 +159,7 @@ bool ClusterReload::DropSome(Now now, size_t budget) noexcept {
     size_t count = 0;
     bool all = true;
     const uint64_t next = keyspace.Scan(cursor_, now, [&](const Entry& entry) {
-      if (server_.cluster->map().IsOwn(SlotOf(entry.key()))) return;
+      if (server_.cluster->map().Holds(SlotOf(entry.key()))) return;
       if (count == kMost)
         all = false;
       else

@@ -8,7 +8,10 @@
 // A returning slot is thus empty: this node does not know the changes made by other nodes. If a slot returns before all its
 // keys are dropped, the rest is dropped at once.
 //
-// Invariant: without a waiting slice, this node has no key of another node's slot. Loop thread only.
+// When this node gets another role or another master, whoever follows masters is told (Cluster::GiveRole). A replica drops no
+// keys by itself: its master's keys decide. A replica that becomes a master drops what its master had not dropped yet.
+//
+// Invariant: without a waiting slice, a master has no key of another node's slot. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +39,9 @@ class ClusterReload final : private SlicedWork::Step {
   config::Problem Prepare(const config::Settings& settings);
   // REQUIRES: a map waits.
   void Commit() noexcept;
+  // Gives this server the role that the map says, but later if memory runs out or a long script runs.
+  void GiveRole(const ClusterMap& map) noexcept;
+  void DropFromStart() noexcept;
   void RedirectWaiters() noexcept;
   void EndShardSubscriptions() noexcept;
   bool DoSome(Now now, size_t budget) noexcept override;
@@ -48,6 +54,7 @@ class ClusterReload final : private SlicedWork::Step {
   std::unique_ptr<ClusterMap> next_;  // null: no map was prepared
   uint64_t cursor_ = 0;               // of the keys
   bool keys_dropped_ = true;
+  bool role_missing_ = false;  // this server does not have the role that the map says
 };
 
 }  // namespace mayfly

@@ -1,12 +1,20 @@
 #include "exec/cluster/redirect.h"
 
 #include <cassert>
+#include <new>
 
+#include "exec/call/call_flags.h"
 #include "exec/call/command_keys.h"
 #include "server/clients/transaction.h"
 
 namespace mayfly {
 namespace {
+
+// What the call does, and whether replicas of the slot's node may run it.
+struct Purpose {
+  Cluster::Use use;
+  bool at_replica;
+};
 
 // Finds the common slot of the keys of one call or several calls.
 class SlotFinder {
@@ -22,10 +30,15 @@ class SlotFinder {
     slot_ = slot;  // as in Redis, a call with a wrong number of keys has no slot: the handler refuses it
     why_ = why;
   }
-  Direction For(Cluster::Use use) const noexcept {
+  // `purpose`: returns the Purpose. Mostly nobody has to know it.
+  template <typename Fn>
+  Direction For(Fn&& purpose) const noexcept {
     if (slot_ == Direction::kNoSlot) return {};
     if (why_ != Elsewhere::kHere) return {why_, slot_};
-    return {cluster_.PlaceOf(static_cast<uint16_t>(slot_), use), slot_};
+    const auto slot = static_cast<uint16_t>(slot_);
+    if (cluster_.Serves(slot)) return {Elsewhere::kHere, slot_};
+    const Purpose is = purpose();
+    return {cluster_.PlaceOf(slot, is.use, is.at_replica), slot_};
   }
 
  private:
@@ -44,28 +57,41 @@ class SlotFinder {
   Elsewhere why_ = Elsewhere::kHere;
 };
 
-Cluster::Use UseOf(const Command& command, uint32_t flags) noexcept {
-  if ((command.keys.use & kKeyNone) != 0) return Cluster::Use::kShardChannels;
-  return (flags & kWrite) != 0 ? Cluster::Use::kWrites : Cluster::Use::kReads;
+// A message to a shard channel goes from the master to the replicas, so replicas do not take it from clients.
+Purpose PurposeOf(const Command& command, uint32_t flags, bool reads_replica) noexcept {
+  if ((command.keys.use & kKeyNone) != 0) return {Cluster::Use::kShardChannels, (flags & kMayReplicate) == 0};
+  if ((flags & kWrite) != 0) return {Cluster::Use::kWrites, false};
+  return {Cluster::Use::kReads, reads_replica};
+}
+
+// The first line of a script says whether it writes.
+uint32_t FlagsOfCall(Server& server, const TableRow& row, std::span<const std::string_view> call) noexcept {
+  try {
+    return CallFlags::Of(server, row, call);
+  } catch (const std::bad_alloc&) {  // the script will be refused for that
+    return row.command->flags;
+  }
 }
 
 }  // namespace
 
-Direction DirectionOf(const Cluster& cluster, const TableRow& row, std::span<const std::string_view> call) {
-  assert(!cluster.emulated());
-  SlotFinder finder(cluster);
+Direction DirectionOf(Server& server, bool reads_replica, const TableRow& row,
+                      std::span<const std::string_view> call) {
+  assert(!server.cluster->emulated());
+  SlotFinder finder(*server.cluster);
   finder.Add(*row.command, call);
-  return finder.For(UseOf(*row.command, row.command->flags));
+  return finder.For([&] { return PurposeOf(*row.command, FlagsOfCall(server, row, call), reads_replica); });
 }
 
-Direction DirectionOf(const Cluster& cluster, const Session& session, const TableRow& row,
+Direction DirectionOf(Server& server, const Session& session, const TableRow& row,
                       std::span<const std::string_view> call) {
+  const bool reads_replica = session.Has(Mode::kReadsReplica);
   const bool runs_queue = (row.command->flags & kRunsQueue) != 0 && session.Has(Mode::kTransaction);
-  if (!runs_queue) return DirectionOf(cluster, row, call);
-  SlotFinder finder(cluster);
+  if (!runs_queue) return DirectionOf(server, reads_replica, row, call);
+  SlotFinder finder(*server.cluster);
   for (const Transaction::Queued& queued : session.transaction->queued)
     finder.Add(*queued.row->command, queued.arguments.all());
-  return finder.For(UseOf(*row.command, session.transaction->flags));
+  return finder.For([&] { return PurposeOf(*row.command, session.transaction->flags, reads_replica); });
 }
 
 std::string RedirectText(const Cluster& cluster, const Session& session, const Direction& direction) {

@@ -10,6 +10,7 @@
 #include "exec/call/command_table.h"
 #include "server/clients/session.h"
 #include "server/cluster/cluster.h"
+#include "server/server.h"
 
 namespace mayfly {
 
@@ -20,19 +21,25 @@ struct Direction {
   int slot = kNoSlot;  // of the call's keys; kNoSlot: no keys
 };
 
-// Shard channels count as keys. For EXEC, the keys are the keys of all queued calls. REQUIRES: not emulated.
-Direction DirectionOf(const Cluster& cluster, const Session& session, const TableRow& row,
+// Shard channels count as keys. For EXEC, the keys are the keys of all queued calls. REQUIRES: the server belongs to a cluster
+// that is not emulated.
+Direction DirectionOf(Server& server, const Session& session, const TableRow& row,
                       std::span<const std::string_view> call);
-// The same for a call outside a session's queue: for a script.
-Direction DirectionOf(const Cluster& cluster, const TableRow& row, std::span<const std::string_view> call);
+// The same for a call outside a session's queue: for a script. `reads_replica`: the client has said READONLY.
+Direction DirectionOf(Server& server, bool reads_replica, const TableRow& row,
+                      std::span<const std::string_view> call);
 
 // True if a request runs here by the slots of its keys. Mostly tests a single key.
-inline bool RunsHere(const Cluster& cluster, const Session& session, const TableRow& row,
+inline bool RunsHere(Server& server, const Session& session, const TableRow& row,
                      std::span<const std::string_view> call) {
-  if (row.names_one_key && row.first_key < call.size() && cluster.Serves(SlotOf(call[row.first_key])))
-      [[likely]]
-    return true;
-  return DirectionOf(cluster, session, row, call).why == Elsewhere::kHere;
+  const Cluster& cluster = *server.cluster;
+  if (row.names_one_key && row.first_key < call.size()) [[likely]] {
+    const uint16_t slot = SlotOf(call[row.first_key]);
+    if (cluster.Serves(slot)) [[likely]]
+      return true;
+    if (session.Has(Mode::kReadsReplica) && row.only_reads && cluster.ServesAtReplica(slot)) return true;
+  }
+  return DirectionOf(server, session, row, call).why == Elsewhere::kHere;
 }
 
 // The error. REQUIRES: direction.why is not kHere.

@@ -153,7 +153,7 @@ void Executor::RunPlanned() {
       bool admitted = row->Takes(call.size());
       if (row->writes) admitted = admitted && gate_.MakeRoomFor(*row, now_);
       if (!admitted) [[unlikely]] {
-        if (const Refusal why = WhyRefused(session, 0, args, row, &gate_, now_, nullptr);
+        if (const Refusal why = WhyRefused(server_, session, 0, args, row, &gate_, now_);
             why != Refusal::kNone) {
           Record(timer, &planned);
           RefuseClient(why, session, args, row);
@@ -195,13 +195,14 @@ void Executor::RunPlanned() {
 // Most requests of a user with rules are allowed by these, and most of those in a cluster have their keys here.
 [[gnu::always_inline]] inline bool Executor::RunsPlainly(
     const Planned& planned, uint32_t modes, std::span<const std::string_view> call) const noexcept {
-  constexpr uint32_t kLookedAt = BitOf(Mode::kRestricted) | BitOf(Mode::kClustered);
+  constexpr uint32_t kLookedAt =
+      BitOf(Mode::kRestricted) | BitOf(Mode::kClustered) | BitOf(Mode::kReadsReplica);
   if ((modes & ~kLookedAt) != 0 || !planned.plain) return false;
   const Session& session = *planned.feed->session;
   const TableRow& row = *planned.row;
   if ((modes & BitOf(Mode::kRestricted)) != 0 && !IsQuicklyGranted(*session.user(), row, call)) return false;
   return (modes & BitOf(Mode::kClustered)) == 0 ||
-         (row.Takes(call.size()) && RunsHere(*server_.cluster, session, row, call));
+         (row.Takes(call.size()) && RunsHere(server_, session, row, call));
 }
 
 // Clients that have yet to log in name no keys: their requests are refused.
@@ -239,7 +240,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = WhyRefused(session, modes, args, row, &gate_, now_, server_.cluster);
+  const Refusal why = WhyRefused(server_, session, modes, args, row, &gate_, now_);
   if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
@@ -285,7 +286,7 @@ Outcome Executor::MakeCall(const Call& call) {
   if (!in_transaction && !by_master)
     modes |= server_.modes & (BitOf(Mode::kUnsaved) | BitOf(Mode::kFewReplicas));
   MemoryGate* const gate = call.ignores_memory_limits || by_master ? nullptr : &gate_;
-  const Refusal why = WhyRefused(call.session, modes, args, call.row, gate, call.now, nullptr);
+  const Refusal why = WhyRefused(server_, call.session, modes, args, call.row, gate, call.now);
   if (why != Refusal::kNone) return {why, Refuse(why, call.session, call.reply, call.origin, args, call.row)};
   assert(call.row != nullptr);
   return {why, Perform(call, args, {}, nullptr)};
@@ -376,8 +377,8 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
   }
   TellOfRefusal(why, server_, session, args, now_);
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
-  std::string text = in_transaction ? ExplainInTransaction(why, session, args, row)
-                                    : Explain(why, session, args, row, server_.cluster);
+  std::string text = in_transaction ? ExplainInTransaction(why, server_, session, args, row)
+                                    : Explain(why, server_, session, args, row);
   reply.Error(NoteRefusal(why, server_, session, row, std::move(text)));
   return CountErrors(reply);
 }

@@ -86,8 +86,8 @@ bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now 
 
 }  // namespace
 
-Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, const TableRow* row,
-                   MemoryGate* gate, Now now, const Cluster* cluster) {
+Refusal WhyRefused(Server& server, const Session& session, uint32_t modes, const Args& args,
+                   const TableRow* row, MemoryGate* gate, Now now) {
   if (row == nullptr) return Refusal::kUnknownCommand;
   // A subcommand that is known has a row of its own.
   if (!row->subcommands.empty() && args.size() >= 2) return Refusal::kUnknownSubcommand;
@@ -99,7 +99,7 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
     const Permission permission = FindPermission(*session.user(), *row, args.all());
     if (!permission.granted()) return RefusalOf(permission.denial);
   }
-  if (Has(modes, Mode::kClustered) && !RunsHere(*cluster, session, *row, args.all()))
+  if (Has(modes, Mode::kClustered) && !RunsHere(server, session, *row, args.all()))
     return Refusal::kElsewhere;
   const bool read_only = gate != nullptr && gate->RefusesWrites();
   if (gate != nullptr && !Has(modes, Mode::kPaused) && !read_only) {
@@ -122,13 +122,13 @@ Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, con
   return Refusal::kNone;
 }
 
-std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
-                    const Cluster* cluster) {
+std::string Explain(Refusal why, Server& server, const Session& session, const Args& args,
+                    const TableRow* row) {
   assert(why != Refusal::kNone && (row != nullptr || why == Refusal::kUnknownCommand));
   if (why == Refusal::kUnknownCommand) return UnknownCommand(args);
   if (why == Refusal::kUnknownSubcommand) return UnknownSubcommand(args);
   if (why == Refusal::kElsewhere)
-    return RedirectText(*cluster, session, DirectionOf(*cluster, session, *row, args.all()));
+    return RedirectText(*server.cluster, session, DirectionOf(server, session, *row, args.all()));
   for (const Text& text : kTexts) {
     if (text.why != why) continue;
     std::string error(text.before);
@@ -141,8 +141,9 @@ std::string Explain(Refusal why, const Session& session, const Args& args, const
   return {};
 }
 
-std::string ExplainInTransaction(Refusal why, const Session& session, const Args& args, const TableRow* row) {
-  if (!IsDenial(why)) return Explain(why, session, args, row, nullptr);
+std::string ExplainInTransaction(Refusal why, Server& server, const Session& session, const Args& args,
+                                 const TableRow* row) {
+  if (!IsDenial(why)) return Explain(why, server, session, args, row);
   std::string text =
       "NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This "
       "command is no longer allowed for the following reason: ";

@@ -15,20 +15,20 @@
 
 namespace mayfly {
 
-class Cluster;
 class MemoryGate;
+struct Server;
 
-// `modes`: those of the session and of the server. `row`: null if the command is unknown. `cluster`: not null with
-// Mode::kClustered. `gate`: evicts, to make room for a command that writes, or refuses it; null: the call ignores the
+// `modes`: those of the session and of the server. `row`: null if the command is unknown. `gate`: evicts, to make room for a command that writes, or refuses it; null: the call ignores the
 // limits of memory. It is not asked during CLIENT PAUSE either, which holds the command back.
-Refusal WhyRefused(const Session& session, uint32_t modes, const Args& args, const TableRow* row,
-                   MemoryGate* gate, Now now, const Cluster* cluster);
+Refusal WhyRefused(Server& server, const Session& session, uint32_t modes, const Args& args,
+                   const TableRow* row, MemoryGate* gate, Now now);
 
 // The error that Redis gives. Throws std::bad_alloc.
 // REQUIRES: WhyRefused gave `why`, which is not kNone.
-std::string Explain(Refusal why, const Session& session, const Args& args, const TableRow* row,
-                    const Cluster* cluster);
+std::string Explain(Refusal why, Server& server, const Session& session, const Args& args,
+                    const TableRow* row);
 // The same for a part of a transaction, which was not refused when it was queued.
-std::string ExplainInTransaction(Refusal why, const Session& session, const Args& args, const TableRow* row);
+std::string ExplainInTransaction(Refusal why, Server& server, const Session& session, const Args& args,
+                                 const TableRow* row);
 
 }  // namespace mayfly

@@ -69,6 +69,7 @@ std::string FlagsOf(const Session& session) {
   if (session.Has(Mode::kEnding)) flags += 'c';
   if (session.Has(Mode::kDropped)) flags += 'A';
   if (session.over_unix_socket) flags += 'U';
+  if (session.Has(Mode::kReadsReplica)) flags += 'r';
   if (session.no_evict) flags += 'e';
   if (session.Has(Mode::kNoTouch)) flags += 'T';
   return flags.empty() ? "N" : flags;

@@ -25,21 +25,22 @@ struct Transaction;
 // Why a client's next request takes the slower way: one bit each, in Session::modes. A batch tests this word once for each
 // request, so a mode costs only its client.
 enum class Mode : uint32_t {
-  kStranger = 1 << 0,      // must log in and has not
-  kParked = 1 << 1,        // waits: `parked` is not null
-  kResumed = 1 << 2,       // was woken between two requests; further input waits for the end of the turn
-  kEnding = 1 << 3,        // reads no more; closes after `output` is written
-  kDropped = 1 << 4,       // closes at once; `output` is lost
-  kOutputFull = 1 << 5,    // holds more unread output than allowed
-  kReplySkipped = 1 << 6,  // CLIENT REPLY is not ON
-  kNoTouch = 1 << 7,       // CLIENT NO-TOUCH: its commands do not count as accesses to keys
-  kSubscribed = 1 << 8,    // has subscriptions; under RESP2, few commands are allowed
-  kRestricted = 1 << 9,    // each request is tested by the user's rules (User::tests_keys)
-  kTransaction = 1 << 10,  // between MULTI and EXEC: its requests are queued
-  kTracking = 1 << 11,     // CLIENT TRACKING: the server may remember the keys read
-  kPushTarget = 1 << 12,   // receives the invalidation messages of another client
-  kMonitor = 1 << 15,      // MONITOR: receives a line for every call, and may use no key
-  kReplica = 1 << 16,      // gets the stream of commands, or all keys before
+  kStranger = 1 << 0,       // must log in and has not
+  kParked = 1 << 1,         // waits: `parked` is not null
+  kResumed = 1 << 2,        // was woken between two requests; further input waits for the end of the turn
+  kEnding = 1 << 3,         // reads no more; closes after `output` is written
+  kDropped = 1 << 4,        // closes at once; `output` is lost
+  kOutputFull = 1 << 5,     // holds more unread output than allowed
+  kReplySkipped = 1 << 6,   // CLIENT REPLY is not ON
+  kNoTouch = 1 << 7,        // CLIENT NO-TOUCH: its commands do not count as accesses to keys
+  kSubscribed = 1 << 8,     // has subscriptions; under RESP2, few commands are allowed
+  kRestricted = 1 << 9,     // each request is tested by the user's rules (User::tests_keys)
+  kTransaction = 1 << 10,   // between MULTI and EXEC: its requests are queued
+  kTracking = 1 << 11,      // CLIENT TRACKING: the server may remember the keys read
+  kPushTarget = 1 << 12,    // receives the invalidation messages of another client
+  kReadsReplica = 1 << 13,  // READONLY: a replica of a cluster serves its reads
+  kMonitor = 1 << 15,       // MONITOR: receives a line for every call, and may use no key
+  kReplica = 1 << 16,       // gets the stream of commands, or all keys before
   // The server's modes, for every client (Server::modes). No session has these bits.
   kFewReplicas = 1 << 21,  // fewer replicas are up to date than a write needs (min-replicas-to-write)
   kNoMaster = 1 << 22,  // a replica's link is down, and clients get no stale data (replica-serve-stale-data)

@@ -133,10 +133,15 @@ std::vector<std::string> Cluster::Warnings() const {
 
 std::string Cluster::Describe() const {
   if (emulated_) return "cluster-mode emulated: this daemon plays a cluster of one node";
-  size_t slots = 0;
-  for (const SlotRange& range : map_.self().slots) slots += range.last - range.first + size_t{1};
-  std::string text = "cluster: this is node " + map_.self().name + ", one of " +
-                     std::to_string(map_.nodes().size()) + ", with " + std::to_string(slots) + " slots";
+  std::string text =
+      "cluster: this is node " + map_.self().name + ", one of " + std::to_string(map_.nodes().size()) + ", ";
+  if (const ClusterNode* const master = map_.master()) {
+    text += "a replica of " + master->name;
+  } else {
+    size_t slots = 0;
+    for (const SlotRange& range : map_.self().slots) slots += range.last - range.first + size_t{1};
+    text += "with " + std::to_string(slots) + " slots";
+  }
   if (const size_t left = kSlots - map_.slots_assigned(); left != 0)
     text += "; " + std::to_string(left) + " slots have no node";
   return text;

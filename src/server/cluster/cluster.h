@@ -1,11 +1,13 @@
 // This daemon as a part of a cluster: the node of each slot, and the number of keys in each slot here.
 //
 // Static: the map is read at the start, and again at an operator's command (exec/cluster/cluster_reload.h); no slot moves by
-// itself. Emulated: a cluster of this daemon alone, for clients that only speak to clusters; no request is redirected, and a
+// itself. A node of the map is a master or the replica of one. A replica serves the reads of clients that have said READONLY,
+// as long as its keys are its master's: not before its first link to this master was up. Emulated: a cluster of this daemon alone, for clients that only speak to clusters; no request is redirected, and a
 // request may name keys of several slots. Loop thread only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -66,6 +68,19 @@ class Cluster {
   // Replaces the map. REQUIRES: not emulated.
   void Adopt(ClusterMap&& map) noexcept;
 
+  // ---- the role of this node
+  //
+  // Whoever follows masters: gives this server the role that a map says. May throw std::bad_alloc, without a change.
+  using TakeRole = std::function<void(const ClusterMap&)>;
+  void LetTakeRole(TakeRole take_role) noexcept { take_role_ = std::move(take_role); }
+  // Throws std::bad_alloc; a further call makes up for that. No effect if the server has the role.
+  void GiveRole(const ClusterMap& map) const {
+    if (take_role_) take_role_(map);
+  }
+  // Told by whoever follows the master: this replica has the keys of its master, perhaps those of some time ago.
+  void NoteMasterKeys(bool has_them) noexcept { has_master_keys_ = has_them; }
+  bool has_master_keys() const noexcept { return has_master_keys_; }
+
   // The place where the client of this session finds the node. Valid as long as the session and the settings.
   Endpoint EndpointOf(const ClusterNode& node, const Session& session) const noexcept;
 
@@ -85,17 +100,23 @@ class Cluster {
   bool down() const noexcept { return down_; }
   // True if a call with one key of this slot surely runs here.
   bool Serves(uint16_t slot) const noexcept { return map_.IsOwn(slot) && !down_; }
+  // Likewise for a call that replicas may run.
+  bool ServesAtReplica(uint16_t slot) const noexcept {
+    return has_master_keys_ && map_.Holds(slot) && !down_;
+  }
 
   enum class Use : uint8_t { kReads, kWrites, kShardChannels };
-  // For a call whose keys or shard channels are all in this slot. REQUIRES: not emulated.
-  Elsewhere PlaceOf(uint16_t slot, Use use) const noexcept {
+  // For a call whose keys or shard channels are all in this slot. `at_replica`: replicas of the slot's node may run the call.
+  // REQUIRES: not emulated.
+  Elsewhere PlaceOf(uint16_t slot, Use use, bool at_replica) const noexcept {
     if (map_.OwnerOf(slot) == ClusterMap::kNobody) return Elsewhere::kUnserved;
     if (down_ && use == Use::kShardChannels && !channels_when_down_) return Elsewhere::kDown;
     if (down_ && use != Use::kShardChannels) {
       if (!reads_when_down_) return Elsewhere::kDown;
       if (use == Use::kWrites) return Elsewhere::kDownReadOnly;
     }
-    return map_.IsOwn(slot) ? Elsewhere::kHere : Elsewhere::kMoved;
+    const bool is_here = map_.IsOwn(slot) || (at_replica && has_master_keys_ && map_.Holds(slot));
+    return is_here ? Elsewhere::kHere : Elsewhere::kMoved;
   }
 
  private:
@@ -108,6 +129,8 @@ class Cluster {
   bool down_ = false;
   bool reads_when_down_ = false;
   bool channels_when_down_ = true;
+  bool has_master_keys_ = false;
+  TakeRole take_role_;
 };
 
 }  // namespace mayfly

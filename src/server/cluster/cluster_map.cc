@@ -45,6 +45,7 @@ std::string IdOf(std::string_view name) {
   return HexOf(Sha1Of(name));
 }
 
+constexpr std::string_view kReplicaOf = "replica-of";
 constexpr std::string_view kWrongPort = ": a port is between 1 and 65535";
 
 bool ReadPort(std::string_view text, uint16_t& port) noexcept {
@@ -75,8 +76,8 @@ Problem ReadAddress(std::string_view text, ClusterNode& node) {
   return std::nullopt;
 }
 
-// Reads a word with '=' after the address.
-Problem ReadAttribute(std::string_view word, ClusterNode& node) {
+// Reads a word with '=' after the address. `master`: the name of the master, which may stand in a later line.
+Problem ReadAttribute(std::string_view word, ClusterNode& node, std::string_view& master) {
   const size_t equals = word.find('=');
   const std::string_view name = word.substr(0, equals);
   const std::string_view value = word.substr(equals + 1);
@@ -91,7 +92,13 @@ Problem ReadAttribute(std::string_view word, ClusterNode& node) {
     node.hostname = value;
     return std::nullopt;
   }
-  return Printable(word) + ": an address may be followed by one tls-port=<port> and one hostname=<name>";
+  if (name == kReplicaOf && master.empty()) {
+    if (value.empty()) return Printable(word) + ": the name of a node is missing";
+    master = value;
+    return std::nullopt;
+  }
+  return Printable(word) +
+         ": an address may be followed by one tls-port=<port>, one hostname=<name> and one replica-of=<name>";
 }
 
 std::optional<uint16_t> ReadSlot(std::string_view text) noexcept {
@@ -103,24 +110,50 @@ std::optional<uint16_t> ReadSlot(std::string_view text) noexcept {
 }  // namespace
 
 Problem ClusterMap::Read(std::string_view path, std::string_view text) {
+  const auto at = [&](size_t line) { return Printable(path) + ':' + std::to_string(line) + ": "; };
+  std::vector<Wish> wishes;
   for (size_t number = 1; !text.empty(); ++number) {
     const size_t end = std::min(text.find('\n'), text.size());
-    if (Problem problem = ReadNode(text.substr(0, end)))
-      return Printable(path) + ':' + std::to_string(number) + ": " + *problem;
+    std::string_view master;
+    if (Problem problem = ReadNode(text.substr(0, end), master)) return at(number) + *problem;
+    if (!master.empty()) wishes.push_back({static_cast<NodeIndex>(nodes_.size() - 1), master, number});
     text.remove_prefix(std::min(end + 1, text.size()));
   }
   if (nodes_.empty()) return Printable(path) + ": there is no node in it";
+  for (const Wish& wish : wishes) {
+    if (Problem problem = GrantWish(wish)) return at(wish.line) + *problem;
+  }
+  for (const Wish& wish : wishes) {
+    const ClusterNode& master = nodes_[nodes_[wish.replica].master];
+    if (master.is_replica())
+      return at(wish.line) + std::string(kReplicaOf) + '=' + master.name + ": " + master.name +
+             " is a replica itself; name its master";
+  }
   CollectRanges();
   return std::nullopt;
 }
 
-Problem ClusterMap::ReadNode(std::string_view line) {
+Problem ClusterMap::GrantWish(const Wish& wish) {
+  const std::string word = std::string(kReplicaOf) + '=' + Printable(wish.master);
+  const ClusterNode* const found = FindById(IdOf(wish.master));
+  if (found == nullptr) return word + ": there is no node of that name";
+  const auto index = static_cast<NodeIndex>(found - nodes_.data());
+  if (index == wish.replica) return word + ": a node is no replica of itself";
+  ClusterNode& master = nodes_[index];
+  if (master.host == kSameHost)
+    return word + ": a replica connects to its master, and " + master.name + " has no address but *";
+  nodes_[wish.replica].master = index;
+  master.replicas.push_back(wish.replica);
+  return std::nullopt;
+}
+
+Problem ClusterMap::ReadNode(std::string_view line, std::string_view& master) {
   const std::string_view what = TakeWord(line);
   if (what.empty() || what[0] == '#') return std::nullopt;
   if (what != "node")
     return Printable(what) +
            ": a line is: node <name> <host>:<port> [tls-port=<port>] [hostname=<name>] "
-           "[<slot>|<first>-<last> ...]";
+           "[replica-of=<name>] [<slot>|<first>-<last> ...]";
   if (nodes_.size() == kNodesMax) return "more than " + std::to_string(kNodesMax) + " nodes";
   ClusterNode node;
   node.name = TakeWord(line);
@@ -139,8 +172,10 @@ Problem ClusterMap::ReadNode(std::string_view line) {
   }
   std::string_view word = TakeWord(line);
   for (; word.find('=') != std::string_view::npos; word = TakeWord(line)) {
-    if (Problem problem = ReadAttribute(word, node)) return problem;
+    if (Problem problem = ReadAttribute(word, node, master)) return problem;
   }
+  if (!word.empty() && !master.empty())
+    return Printable(word) + ": " + node.name + " is a replica, and has no slots but those of its master";
   nodes_.push_back(std::move(node));
   const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
   for (; !word.empty(); word = TakeWord(line)) {
@@ -193,7 +228,10 @@ Problem ClusterMap::FindSelf(std::string_view path, const NodeClues& clues) {
     self_ = static_cast<NodeIndex>(i);
     ++found;
   }
-  if (found == 1) return std::nullopt;
+  if (found == 1) {
+    shard_ = ShardOf(self_);
+    return std::nullopt;
+  }
   std::string sought;
   if (!clues.name.empty()) sought += " named " + Printable(clues.name);
   if (!clues.hosts.empty()) sought += " at " + Printable(clues.hosts.front());
@@ -210,6 +248,7 @@ void ClusterMap::MakeSingle(std::string_view id) {
   owners_.fill(0);
   assigned_ = kSlots;
   self_ = 0;
+  shard_ = 0;
   CollectRanges();
 }
 

@@ -58,8 +58,8 @@ TEST_CASE(
 
 TEST_CASE("a wrong line is named, with what is wrong about it") {
   constexpr std::string_view kLine =
-      ": a line is: node <name> <host>:<port> [tls-port=<port>] [hostname=<name>] [<slot>|<first>-<last> "
-      "...]";
+      ": a line is: node <name> <host>:<port> [tls-port=<port>] [hostname=<name>] [replica-of=<name>] "
+      "[<slot>|<first>-<last> ...]";
   CHECK(ProblemOf("") == "cluster.conf: there is no node in it");
   CHECK(ProblemOf("# nothing\n\n") == "cluster.conf: there is no node in it");
   CHECK(ProblemOf("\nnodes a h:1 0") == "cluster.conf:2: nodes" + std::string(kLine));
@@ -88,7 +88,8 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
   for (const std::string word : {"port=1", "=", "hostname=b", "tls-port=6"})
     CHECK(ProblemOf("node a h:1 tls-port=5 hostname=a " + word + " 1") ==
           "cluster.conf:1: " + word +
-              ": an address may be followed by one tls-port=<port> and one hostname=<name>");
+              ": an address may be followed by one tls-port=<port>, one hostname=<name> and one "
+              "replica-of=<name>");
   for (const std::string slots : {"16384", "-1", "5-4", "0-16384", "x", "1-", "-", "1-2-3", "00"})
     CHECK(ProblemOf("node a h:1 " + slots) ==
           "cluster.conf:1: " + slots + ": slots are <slot> or <first>-<last>, from 0 to 16383");
@@ -99,6 +100,68 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
   CHECK(ProblemOf("node a H:1\nnode b h:1") == "cluster.conf:2: b: a has the same address");
   // What would disturb a terminal is not shown as it is.
   CHECK(ProblemOf("node \x1b[2J h:1").find('\x1b') == std::string::npos);
+}
+
+TEST_CASE("a line may name the master of a replica, in any order of lines, by name or id") {
+  ClusterMap map;
+  REQUIRE_FALSE(map.Read("f",
+                         "node four h:4 replica-of=one hostname=four.example\n"
+                         "node one h:1 0-99\n"
+                         "node five *:5 tls-port=6 replica-of=1C804338219df6882f759e3371314d61099573b9\n"
+                         "node " +
+                             std::string(kId) +
+                             " h:2 100\n"
+                             "node six h:6 replica-of=one"));
+  CHECK(map.nodes()[0].master == 1);
+  CHECK(map.nodes()[0].hostname == "four.example");
+  CHECK(map.nodes()[2].master == 3);
+  CHECK(map.nodes()[1].replicas == std::vector<ClusterNode::Index>{0, 4});
+  CHECK(map.nodes()[3].replicas == std::vector<ClusterNode::Index>{2});
+  CHECK_FALSE(map.nodes()[1].is_replica());
+  CHECK(map.ShardOf(4) == 1);
+  CHECK(map.ShardOf(3) == 3);
+  CHECK(map.slots_assigned() == 101);
+}
+
+TEST_CASE("a replica has the keys of its master's slots, and owns no slot") {
+  const auto read = [](std::string_view self) {
+    ClusterMap map;
+    REQUIRE_FALSE(map.Read("f", "node a h:1 0-9\nnode b h:2 10-19\nnode c h:3 replica-of=b\n"));
+    REQUIRE_FALSE(map.FindSelf("f", {.name = self, .hosts = {}}));
+    return map;
+  };
+  const ClusterMap replica = read("c");
+  REQUIRE(replica.master() == &replica.nodes()[1]);
+  CHECK(replica.Holds(10));
+  CHECK_FALSE(replica.Holds(9));
+  CHECK_FALSE(replica.Holds(20));
+  CHECK_FALSE(replica.IsOwn(10));
+  CHECK(replica.OwnerOf(10) == 1);
+  const ClusterMap master = read("b");
+  CHECK(master.master() == nullptr);
+  CHECK(master.Holds(10));
+  CHECK_FALSE(master.Holds(9));
+}
+
+TEST_CASE("a replica of nobody, of itself, of a replica or of a host without an address is refused") {
+  CHECK(ProblemOf("node a h:1\nnode b h:2 replica-of=c") ==
+        "cluster.conf:2: replica-of=c: there is no node of that name");
+  CHECK(ProblemOf("node a h:1\nnode b h:2 replica-of=") ==
+        "cluster.conf:2: replica-of=: the name of a node is missing");
+  CHECK(ProblemOf("node b h:2 replica-of=b\nnode a h:1") ==
+        "cluster.conf:1: replica-of=b: a node is no replica of itself");
+  CHECK(ProblemOf("node a h:1\nnode b h:2 replica-of=c\nnode c h:3 replica-of=a") ==
+        "cluster.conf:2: replica-of=c: c is a replica itself; name its master");
+  CHECK(ProblemOf("node a h:1 replica-of=b\nnode b h:2 replica-of=a") ==
+        "cluster.conf:1: replica-of=b: b is a replica itself; name its master");
+  CHECK(ProblemOf("node a *:1 0\nnode b h:2 replica-of=a") ==
+        "cluster.conf:2: replica-of=a: a replica connects to its master, and a has no address but *");
+  CHECK(ProblemOf("node a h:1 0\nnode b h:2 replica-of=a 1") ==
+        "cluster.conf:2: 1: b is a replica, and has no slots but those of its master");
+  CHECK(ProblemOf("node a h:1 0\nnode b h:2 1 replica-of=a") ==
+        "cluster.conf:2: replica-of=a: stands before the slots");
+  CHECK(ProblemOf("node a h:1 0\nnode b h:2 replica-of=a replica-of=a").find("and one replica-of=<name>") !=
+        std::string::npos);
 }
 
 TEST_CASE("there is a limit on nodes") {
@@ -134,14 +197,34 @@ TEST_CASE("an emulated cluster is one node with all slots") {
 }
 
 TEST_CASE("whatever the file holds, it is read or refused with one line") {
-  constexpr std::string_view kPieces[] = {"node",    " ",  "a",  "b",  "h:1",        "[::1]:2",
-                                          "0-16383", "5",  "-",  "#",  "tls-port=7", "hostname=x.y",
-                                          "=",       "\n", "\r", "\t", ":",          "9999999999999999999999",
-                                          "\xff"};
+  constexpr std::string_view kPieces[] = {"node",
+                                          " ",
+                                          "a",
+                                          "b",
+                                          "h:1",
+                                          "[::1]:2",
+                                          "0-16383",
+                                          "5",
+                                          "-",
+                                          "#",
+                                          "tls-port=7",
+                                          "hostname=x.y",
+                                          "=",
+                                          "\n",
+                                          "\r",
+                                          "\t",
+                                          ":",
+                                          "9999999999999999999999",
+                                          "\xff",
+                                          "replica-of=a",
+                                          "replica-of=b",
+                                          "node b h:2"};
   std::mt19937 random(20261124);
   size_t accepted = 0;
+  size_t replicas = 0;
   for (int i = 0; i < 20'000; ++i) {
     std::string text = random() % 2 == 0 ? "node a h:1 5\n" : "";
+    if (random() % 4 == 0) text += "node c h:3 replica-of=a";
     for (size_t n = random() % 24; n != 0; --n) text += kPieces[random() % std::size(kPieces)];
     if (random() % 4 == 0) text.push_back('\0');
     ClusterMap map;
@@ -152,9 +235,18 @@ TEST_CASE("whatever the file holds, it is read or refused with one line") {
     } else {
       ++accepted;
       REQUIRE_FALSE(map.nodes().empty());
+      for (size_t at = 0; at < map.nodes().size(); ++at) {
+        const ClusterNode& node = map.nodes()[at];
+        if (!node.is_replica()) continue;
+        ++replicas;
+        REQUIRE(node.master != at);
+        REQUIRE_FALSE(map.nodes()[node.master].is_replica());
+        REQUIRE(node.slots.empty());
+      }
     }
   }
   CHECK(accepted > 100);
+  CHECK(replicas > 10);
 }
 
 }  // namespace mayfly
