@@ -215,6 +215,23 @@ TEST_CASE_METHOD(FollowTest, "writes during the snapshot are in the snapshot or 
   CHECK(Link("master_failed_commands") == "0");
 }
 
+TEST_CASE_METHOD(FollowTest,
+                 "members whose deadlines pass on their way expire where the follower is the master") {
+  Run({"SADD", "s", "a"});
+  Run({"SADDEX", "s", "1", "b"});
+  Run({"ZADD", "z", "1", "a", "2", "b"});
+  Run({"EXPIREMEMBER", "z", "b", "1"});
+  Run({"HSET", "h", "a", "1", "b", "2"});
+  Run({"HEXPIRE", "h", "1", "FIELDS", "1", "b"});
+  follower.AdvanceTime(5000);  // its clock is ahead
+  Follow();
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  follower.AdvanceTime(1);
+  CHECK(follower.Run({"SMEMBERS", "s"}) == Array({Bulk("a")}));
+  CHECK(follower.Run({"ZRANGE", "z", "0", "-1"}) == Array({Bulk("a")}));
+  CHECK(follower.Run({"HKEYS", "h"}) == Array({Bulk("a")}));
+}
+
 TEST_CASE_METHOD(FollowTest, "whichever allocation of a write fails, the follower has what its master has") {
   const std::string long_text(6000, 'x');
   server().changes.Unlisten(server().change_log);  // it needs memory where no listener may

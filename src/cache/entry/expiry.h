@@ -36,12 +36,15 @@ struct Expiry {
     assert(unix_ms >= 0);
     return {Kind::kWall, static_cast<uint64_t>(unix_ms)};
   }
-  // The deadline on the clock `clock`, by the present difference of both clocks. REQUIRES: neither is kNever.
+  // The deadline on the clock `clock`, by the present difference of both clocks; 1 if it lies before the monotonic clock's begin.
+  // REQUIRES: neither is kNever.
   uint64_t On(Kind clock, Now now) const noexcept {
     assert(kind != Kind::kNever && clock != Kind::kNever);
     if (clock == kind) return deadline_ms;
     const uint64_t wall_minus_mono_ms = static_cast<uint64_t>(now.wall_ms) - now.mono_ms;
-    return clock == Kind::kWall ? deadline_ms + wall_minus_mono_ms : deadline_ms - wall_minus_mono_ms;
+    if (clock == Kind::kWall) return deadline_ms + wall_minus_mono_ms;
+    const auto mono_ms = static_cast<int64_t>(deadline_ms - wall_minus_mono_ms);
+    return mono_ms < 1 ? 1 : static_cast<uint64_t>(mono_ms);
   }
   // The time on a clock. REQUIRES: `clock` is not kNever.
   static uint64_t NowOn(Kind clock, Now now) noexcept {

@@ -1,5 +1,7 @@
 #include "snapshot/values/member_terms.h"
 
+#include <algorithm>
+
 #include "cache/types/hash_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
@@ -93,12 +95,14 @@ bool MemberTermsIn::GiveSome(RichValue& value, const Terms& terms, Now now, size
     std::string_view member;
     int64_t unix_ms = 0;
     if (in.String(member) != rdb::ReadStatus::kOk || in.Millis(unix_ms) != rdb::ReadStatus::kOk) return false;
+    const bool due = unix_ms <= now.wall_ms;
     Expiry deadline = Expiry::Never();
-    if (unix_ms > now.wall_ms)
-      deadline =
-          terms.wall ? Expiry::At(unix_ms) : Expiry::In(static_cast<uint64_t>(unix_ms - now.wall_ms), now);
-    const bool stays = deadline.kind == Expiry::Kind::kNever && terms.keeps_due;
-    if (!stays) GiveTo(value, member, deadline, terms.home, now);
+    // One that is over may lie before the monotonic clock's begin.
+    if (due ? terms.keeps_due : terms.wall)
+      deadline = Expiry::At(std::max(unix_ms, int64_t{0}));
+    else if (!due)
+      deadline = Expiry::In(static_cast<uint64_t>(unix_ms - now.wall_ms), now);
+    GiveTo(value, member, deadline, terms.home, now);
     at_ += in.at();
   }
   return true;

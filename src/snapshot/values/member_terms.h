@@ -49,11 +49,12 @@ class MemberTermsIn {
   void Begin(std::string_view record) { record_ = record, at_ = 0; }
   bool done() const noexcept { return at_ == record_.size(); }
   // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
-  // TTLs. Members whose deadlines are over go; names that the value does not have are passed over. Returns false if these are no
+  // TTLs. Members whose deadlines are over go, unless they are to stay; names that the value does not have are passed over. Returns false if these are no
   // deadlines. Throws std::bad_alloc. REQUIRES: the value is a hash, a set or a sorted set.
   struct Terms {
-    bool wall;       // promises in Unix time
-    bool keeps_due;  // members whose deadlines are over stay, without one: their master removes them
+    bool wall;  // promises in Unix time
+    bool
+        keeps_due;  // members whose deadlines are over stay: their master removes them, or gives them other deadlines
     MemberHome home;
   };
   bool GiveSome(RichValue& value, const Terms& terms, Now now, size_t& budget);
