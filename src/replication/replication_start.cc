@@ -15,9 +15,12 @@ void TakeRole(Server& server, const ClusterMap& map) {
   const ClusterNode* const master = map.master();
   if (master == nullptr) {
     if (link.follows()) MasterLink::Of(server).FollowNone(server.clock.Read());
-  } else if (!link.follows() || link.host != master->host || link.port != master->port) {
-    MasterLink::Of(server).Follow({.host = master->host, .port = master->port}, server.clock.Read());
+    return;
   }
+  const bool by_tls = server.options.settings().tls_replication && master->tls_port != 0;
+  const uint16_t port = by_tls ? master->tls_port : master->port;
+  if (!link.follows() || link.host != master->host || link.port != port)
+    MasterLink::Of(server).Follow({.host = master->host, .port = port}, server.clock.Read());
 }
 
 }  // namespace

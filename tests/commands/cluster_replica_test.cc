@@ -72,6 +72,17 @@ TEST_CASE_METHOD(ClusterReplicaTest,
   CHECK(two().Run({"GET", "b"}) == kMovedToOne);
 }
 
+TEST_CASE_METHOD(ClusterReplicaTest, "a replica goes to its master's tls-port with tls-replication") {
+  std::string file = kOneLeads;
+  file.replace(0, file.find(" 0-8191"), "node one 10.0.0.1:7001 tls-port=7101");
+  world.Write(file);
+  three().ReadFile();
+  CHECK(three().Run({"ROLE"}).elements[2] == Integer(7001));
+  three().Run({"CONFIG", "SET", "tls-replication", "yes"});
+  three().ReadFile();
+  CHECK(three().Run({"ROLE"}).elements[2] == Integer(7101));
+}
+
 TEST_CASE_METHOD(ClusterReplicaTest,
                  "a replica that never had its master's keys sends all clients to the master") {
   one().dead = true;
