@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "commands/master_world.h"
+#include "exec/metrics/metrics_page.h"
 #include "replication/backlog.h"
 #include "replication/replicas.h"
+#include "support/prometheus.h"
 
 namespace mayfly::testing {
 namespace {
@@ -418,6 +420,36 @@ TEST_CASE_METHOD(MasterReplicasTest, "WAIT within a transaction answers at once"
   Run({"SET", "a", "1"});
   Run({"WAIT", "1", "0"});
   CHECK(Run({"EXEC"}) == Array({Ok(), Integer(0)}));
+}
+
+TEST_CASE_METHOD(MasterReplicasTest, "the page for Prometheus has how far each replica is") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  replica.Take();
+  replica.Confirm();
+  AdvanceTime(3000);
+  MetricsPage page(server().server);
+  while (page.BuildSome(server().clock.Read())) {
+  }
+  const std::string text = page.Take();
+  CHECK(ProblemOfPrometheus(text) == "");
+  CHECK(HasLine(text, "mayfly_role_info{role=\"master\"} 1"));
+  CHECK(HasLine(text, "mayfly_replicas 1"));
+  CHECK(HasLine(text, "mayfly_replica_lag_seconds{replica=\"0\"} 3"));
+  CHECK(HasLine(text, "mayfly_replica_confirmed_bytes{replica=\"0\"} " + std::to_string(replica.place)));
+  CHECK(HasLine(text, "mayfly_replica_syncs_total{result=\"snapshot\"} 1"));
+}
+
+TEST_CASE_METHOD(MasterReplicasTest, "EXEC with writes is refused if there are too few replicas by now, as in Redis") {
+  Follow().Confirm();
+  REQUIRE(Run({"MULTI"}) == Ok());
+  Run({"SET", "a", "1"});
+  Connect().Run({"CONFIG", "SET", "min-replicas-to-write", "2"});
+  CHECK(Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of: " + kFewReplicas.text));
+  CHECK(Run({"EXEC"}) == Error("ERR EXEC without MULTI"));
+  REQUIRE(Run({"MULTI"}) == Ok());
+  Run({"GET", "a"});
+  CHECK(Run({"EXEC"}) == Array({Null()}));
 }
 
 TEST_CASE_METHOD(MasterReplicasTest, "WAITAOF waits for what is in append-only files") {

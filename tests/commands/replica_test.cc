@@ -624,6 +624,18 @@ TEST_CASE_METHOD(ReplicaTest, "what comes in the same turn after REPLICAOF does 
   CHECK(Run({"GET", "a"}) == Bulk("1"));
 }
 
+TEST_CASE_METHOD(ReplicaTest, "EXEC of writes that were queued before REPLICAOF is refused as a whole, as in Redis") {
+  REQUIRE(Run({"MULTI"}) == Ok());
+  Run({"GET", "a"});
+  Run({"SET", "a", "1"});
+  TestClient other(server());
+  other.Run({"REPLICAOF", "there", "7000"});
+  CHECK(Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of: " + kReadOnly.text));
+  REQUIRE(Run({"MULTI"}) == Ok());
+  Run({"GET", "a"});
+  CHECK(Run({"EXEC"}) == Array({Null()}));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "a replica that takes writes frees its expired keys by itself") {
   Sync(FileWith({{"SET", "a", "1", "PX", "100"}, {"SET", "b", "1", "PX", "300"}}), 0);
   AdvanceTime(200);

@@ -77,6 +77,11 @@ Refusal RefusalOf(Denial denial) noexcept {
 
 bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
 
+// EXEC writes if a queued command does.
+bool Writes(const Session& session, const TableRow& row) noexcept {
+  return row.writes || (FlagsOf(session, row) & kWrite) != 0;
+}
+
 // The same whether the command runs or is queued: so when memory is full, a transaction may still be made that frees some.
 bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now now) {
   const uint32_t flags = FlagsOf(session, row);
@@ -106,11 +111,11 @@ Refusal WhyRefused(Server& server, const Session& session, uint32_t modes, const
     if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
   }
+  const bool writes = Writes(session, *row);
   // As in Redis, PING tells health checks.
-  if (Has(modes, Mode::kUnsaved) && (row->writes || (flags & kDenyOom) != 0 || row->full_name == "ping"))
-    return Refusal::kUnsaved;
-  if (Has(modes, Mode::kFewReplicas) && row->writes) return Refusal::kFewReplicas;
-  if (read_only && row->writes) return Refusal::kReadOnly;
+  if (Has(modes, Mode::kUnsaved) && (writes || row->full_name == "ping")) return Refusal::kUnsaved;
+  if (read_only && writes) return Refusal::kReadOnly;
+  if (Has(modes, Mode::kFewReplicas) && writes) return Refusal::kFewReplicas;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
   if (Has(modes, Mode::kNoMaster) && (flags & kStale) == 0) return Refusal::kMasterDown;

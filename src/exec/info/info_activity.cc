@@ -291,7 +291,7 @@ void ReplicaLines(InfoSink& sink, const Server& server, Now now) {
                                   {"state", line.state},
                                   {"offset", line.offset},
                                   {"lag", lag_s(line)}};
-    sink.Group({"slave", "slave", std::to_string(i)}, members);
+    sink.Group({"slave", "replica", std::to_string(i)}, members);
   }
 }
 

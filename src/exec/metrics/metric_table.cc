@@ -13,6 +13,7 @@ constexpr std::string_view kOfLoad =
     "1 while the file of the start is loaded, 0 otherwise; by whether clients are served.";
 constexpr std::string_view kOfFile = "Keys of the file that was loaded at the start, by what became of them.";
 constexpr std::string_view kCpu = "Processor time of the process.";
+constexpr std::string_view kSyncs = "What replicas asked for: a snapshot, or to go on where they were.";
 
 constexpr Metric kMetrics[] = {
     {"uptime_in_seconds", "", "uptime_seconds", kGauge, "Time since the start."},
@@ -118,6 +119,9 @@ constexpr Metric kMetrics[] = {
     {"tracking_total_keys", "", "tracking_keys", kGauge, "Keys remembered for client-side caching."},
     {"tracking_total_items", "", "tracking_items", kGauge, "Pairs of client and key of client-side caching."},
     {"tracking_total_prefixes", "", "tracking_prefixes", kGauge, "Prefixes of client-side caching."},
+    {"sync_full", "", "replica_syncs_total", kCounter, kSyncs, 1, "result=\"snapshot\""},
+    {"sync_partial_ok", "", "replica_syncs_total", kCounter, kSyncs, 1, "result=\"continued\""},
+    {"sync_partial_err", "", "replica_syncs_total", kCounter, kSyncs, 1, "result=\"refused\""},
     {"leases_granted", "", "leases_granted_total", kCounter, "Leases that TAKE has granted."},
     {"stale_served", "", "stale_served_total", kCounter, "Stale values that TAKE has replied."},
     {"stale_evicted", "", "stale_evicted_total", kCounter, "Stale values that were evicted."},
@@ -154,6 +158,19 @@ constexpr Metric kMetrics[] = {
      "Records of EXPLOG that a full log dropped."},
     {"expire_log_overrun", "", "expire_log_overrun_total", kCounter,
      "Records of EXPLOG that a full log dropped before anybody read them."},
+
+    {"master_last_io_seconds_ago", "", "master_heard_seconds", kGauge,
+     "On a replica: time since the last word of the master; -1 while the link is down."},
+    {"master_sync_in_progress", "", "master_sync_running", kGauge,
+     "On a replica: 1 while it gets a snapshot, 0 otherwise."},
+    {"master_link_down_since_seconds", "", "master_link_down_seconds", kGauge,
+     "On a replica, while the link to the master is down: for how long."},
+    {"master_failed_commands", "", "master_failed_commands_total", kCounter,
+     "On a replica: commands of the master that failed."},
+    {"connected_slaves", "", "replicas", kGauge, "Replicas that are connected."},
+    {"slave", "offset", "replica_confirmed_bytes", kGauge, "How much of the stream each replica has."},
+    {"slave", "lag", "replica_lag_seconds", kGauge, "Time since the last word of each replica."},
+    {"master_repl_offset", "", "replication_stream_bytes", kGauge, "Bytes of the stream so far."},
 
     {"used_cpu_sys", "", "cpu_seconds_total", kCounter, kCpu, 1, "mode=\"system\""},
     {"used_cpu_user", "", "cpu_seconds_total", kCounter, kCpu, 1, "mode=\"user\""},

@@ -9,6 +9,7 @@
 #include "exec/info/identity.h"
 #include "exec/info/info_sections.h"
 #include "exec/metrics/metric_table.h"
+#include "server/figures/link_figures.h"
 
 namespace mayfly {
 namespace {
@@ -36,6 +37,8 @@ void Build(MetricsText& text, Server& server, Now) {
                MetricsText::Label("policy", server.options.Get("maxmemory-policy").value_or("")));
   text.AddInfo("snapshot_last_info", "The end of the last save of a snapshot: ok or err.",
                MetricsText::Label("status", server.stats.saves.last_ok ? "ok" : "err"));
+  text.AddInfo("role_info", "The server is a master or a replica.",
+               MetricsText::Label("role", server.link.follows() ? "replica" : "master"));
 }
 
 // The histogram keeps no sum.
@@ -61,6 +64,7 @@ constexpr Part kParts[] = {
     Section<info::StatsSection>,
     Section<info::ExpirySection>,
     Section<info::TlsSection>,
+    Section<info::ReplicationSection>,
     Section<info::CpuSection>,
     Section<info::ErrorStatsSection>,
     Section<info::UnknownCommandsSection>,
