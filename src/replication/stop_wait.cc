@@ -16,15 +16,19 @@
 
 namespace mayfly {
 
-StopWait::Client::Client(StopWait& wait, Session& session) : wait_(wait), session_(session) {
-  wait_.clients_.push_back(this);
+StopWait::Client::Client(StopWait& wait, Session& session) : wait_(&wait), session_(session) {
+  wait_->clients_.push_back(this);
 }
 
-StopWait::Client::~Client() { std::erase(wait_.clients_, this); }
+StopWait::Client::~Client() {
+  if (wait_ != nullptr) std::erase(wait_->clients_, this);
+}
 
 StopWait::StopWait(Server& server) : Alarm(server.hubs.alarms), Ear(server.hubs.turn_ends), server_(server) {}
 
-StopWait::~StopWait() = default;
+StopWait::~StopWait() {
+  for (Client* const client : clients_) client->wait_ = nullptr;
+}
 
 StopWait& StopWait::Of(Server& server) {
   if (server.stop_wait == nullptr) server.stop_wait = std::make_unique<StopWait>(server);

@@ -33,7 +33,7 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
 
    private:
     friend class StopWait;
-    StopWait& wait_;
+    StopWait* wait_;  // null: it has ended before the client
     Session& session_;
   };
 

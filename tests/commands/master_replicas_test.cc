@@ -440,7 +440,8 @@ TEST_CASE_METHOD(MasterReplicasTest, "the page for Prometheus has how far each r
   CHECK(HasLine(text, "mayfly_replica_syncs_total{result=\"snapshot\"} 1"));
 }
 
-TEST_CASE_METHOD(MasterReplicasTest, "EXEC with writes is refused if there are too few replicas by now, as in Redis") {
+TEST_CASE_METHOD(MasterReplicasTest,
+                 "EXEC with writes is refused if there are too few replicas by now, as in Redis") {
   Follow().Confirm();
   REQUIRE(Run({"MULTI"}) == Ok());
   Run({"SET", "a", "1"});

@@ -624,7 +624,8 @@ TEST_CASE_METHOD(ReplicaTest, "what comes in the same turn after REPLICAOF does 
   CHECK(Run({"GET", "a"}) == Bulk("1"));
 }
 
-TEST_CASE_METHOD(ReplicaTest, "EXEC of writes that were queued before REPLICAOF is refused as a whole, as in Redis") {
+TEST_CASE_METHOD(ReplicaTest,
+                 "EXEC of writes that were queued before REPLICAOF is refused as a whole, as in Redis") {
   REQUIRE(Run({"MULTI"}) == Ok());
   Run({"GET", "a"});
   Run({"SET", "a", "1"});

@@ -165,8 +165,7 @@ size_t TlsTransport::Read(std::span<char> room) noexcept {
 }
 
 size_t TlsTransport::TakeArriving(std::span<char> room) noexcept {
-  const size_t size = std::min(room.size(), arriving_.size());
-  std::memcpy(room.data(), arriving_.data(), size);
+  const size_t size = arriving_.copy(room.data(), room.size());
   arriving_.remove_prefix(size);
   return size;
 }
