@@ -115,7 +115,7 @@ bool ChangeStream::WriteAtOnce(const Change& change) {
   if (&entry == last_) {  // takes the place of its last value
     commands_.CutTo(last_at_);
     --command_count_;
-  } else if (!recent_.Add(entry)) {
+  } else if (!recent_.Add(change.key)) {
     return false;
   }
   Select(change.database);
@@ -161,6 +161,7 @@ void ChangeStream::Note(const Change& change) {
 
 void ChangeStream::NoteKey(const Change& change) {
   using Left = TurnChanges::Left;
+  last_ = nullptr;
   TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
   if (item.left == Left::kValue) return;
   const bool expiry_alone =
@@ -204,6 +205,7 @@ bool ChangeStream::IsWorthACommand(const Change& change, const TurnChanges::Item
 // A value is renamed at no cost, whatever its length, so its replicas must not get it anew.
 void ChangeStream::NoteRename(const Change& change) {
   const Entry& entry = *change.entry;
+  last_ = nullptr;
   TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
   const size_t bytes = entry.encoding() == Encoding::kRich ? entry.rich()->Bytes() : entry.TextLength();
   if (item.left == TurnChanges::Left::kNothing && bytes > kLongToRename)

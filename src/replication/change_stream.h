@@ -30,7 +30,7 @@
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
 #include "replication/deadline_words.h"
-#include "replication/recent_entries.h"
+#include "replication/recent_names.h"
 #include "replication/turn_changes.h"
 #include "resp/request_buffer.h"
 
@@ -103,10 +103,10 @@ class ChangeStream final : private ChangeListener {
   TurnChanges keys_;
   resp::RequestBuffer commands_;  // of this turn, before the keys
   size_t command_count_ = 0;
-  // The last command is the value of this entry, and begins there. Not followed: the entry may be gone.
+  // The last command is the value of this entry, and begins there. No key has changed since.
   const Entry* last_ = nullptr;
   size_t last_at_ = 0;
-  RecentEntries recent_;
+  RecentNames recent_;
   DeadlineWords deadline_words_;
   unsigned selected_ = kNone;
   std::optional<unsigned> swapped_;  // one of two databases
