@@ -38,6 +38,14 @@ void Timekeeper::Close() {
   clock_watch_.Close();
 }
 
+bool Timekeeper::HasNothingNew() noexcept {
+  const bool same = executor_.TakeOnlyQuickReads() && !server_.databases.rearms() &&
+                    !server_.databases.MayFreeSome() && !server_.event_log.MayFreeSome() &&
+                    (server_.memory_watch == nullptr || !server_.memory_watch->Due(executor_.now().mono_ms));
+  assert(!same || !keys_wake_known_ || armed_for_mono_ms_ <= NextWake());
+  return same;
+}
+
 void Timekeeper::BeforePoll() {
   if (server_.memory_watch != nullptr) server_.memory_watch->Look(executor_.now().mono_ms);
   if (server_.resident.EndTurn(server_.databases.heap().ChurnedBytes())) [[unlikely]]

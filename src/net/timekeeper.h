@@ -40,6 +40,9 @@ class Timekeeper {
 
   // Does the due work, for a turn that ends before libuv comes to its timers.
   void CatchUp();
+  // BeforePoll would do nothing, in a turn that has only read from clients: their requests were quick reads, which need no
+  // memory and move no time nearer.
+  bool HasNothingNew() noexcept;
   // The end of a turn: arms the timer or the idle handle for the next wake.
   void BeforePoll();
   // The loop must run once more before this dies.

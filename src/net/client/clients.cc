@@ -212,6 +212,7 @@ bool Clients::IsThere(const Session& session) const noexcept { return !PeerHasEn
 // ---- time
 
 void Clients::File(Connection& connection) {
+  turn_.Begin();
   const uint64_t deadline = connection.NextDeadline();
   TimedClient* const timed = &connection;
   if (deadline == ParkingLot::kForever) return Unfile(connection);

@@ -97,6 +97,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   // A line of the log about a kind of incident that may be frequent.
   template <typename... Pieces>
   void Report(Incidents::Kind kind, const Pieces&... pieces) noexcept {
+    turn_.Begin();
     server_.incidents.Tell(kind, turn_.now().mono_ms, &log_, pieces...);
   }
   ChunkPool& chunks() noexcept { return chunks_; }
