@@ -183,8 +183,8 @@ constexpr Option kMayflyOptions[] = {
 
     {"expire-resolution-ms", "", &Settings::expire_resolution_ms, "1", 0, 1, 1000,
      "keys that expire within this many ms may be freed together"},
-    {"expire-slice-us", "", &Settings::expire_slice_us, "500", 0, 50, 100'000,
-     "longest stretch of freeing expired keys before clients are served again"},
+    {"expire-slice-us", "", &Settings::expire_slice_us, "100", 0, 50, 100'000,
+     "stretch of freeing expired keys before clients are served again, longer after long requests"},
     {"default-ttl", "", &Settings::default_ttl, "0", 0, 0, 0,
      "time to live of keys that would have none, as 90, 500ms, 30m, 12h, 7d; 0 for none"},
     {"max-ttl", "", &Settings::max_ttl, "0", 0, 0, 0, "longest time to live of any key, 0 for no limit"},

@@ -335,7 +335,7 @@ struct Settings {
 
   // Expiry.
   int64_t expire_resolution_ms = 1;
-  int64_t expire_slice_us = 500;
+  int64_t expire_slice_us = 100;
   Duration default_ttl;
   Duration max_ttl;
   bool ttl_required = false;

@@ -54,6 +54,8 @@ class Turn {
     if (us > server_.stats.loop_turn_max_us) server_.stats.loop_turn_max_us = us;
   }
 
+  // The turn's time until `now` (ReadCycles). REQUIRES: Begin was called in this turn.
+  uint64_t CyclesUntil(uint64_t now) const noexcept { return now - began_; }
   // Different in each turn (except for wrapping round).
   uint32_t number() const noexcept { return number_; }
   Now now() const noexcept { return executor_.now(); }
