@@ -85,6 +85,27 @@ void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
   mode->callback([&traffic] { RunTraffic(traffic); });
 }
 
+void AddPace(CLI::App& app, PaceOptions& pace) {
+  CLI::App* const mode =
+      app.add_subcommand("pace", "ask at random times, and measure from when a request was due");
+  mode->add_option("port", pace.port)->required();
+  mode->add_option("--connections", pace.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--rate", pace.rate)->check(CLI::PositiveNumber);
+  mode->add_option("--seconds", pace.seconds)->check(CLI::PositiveNumber);
+  mode->add_option("--warm-up", pace.warm_up)->check(CLI::NonNegativeNumber);
+  mode->add_option("--write-share", pace.write_share)->check(CLI::Range(0.0, 1.0));
+  mode->add_option("--keys", pace.keys)->required()->check(CLI::PositiveNumber);
+  mode->add_option("--exponent", pace.exponent)->check(CLI::NonNegativeNumber);
+  mode->add_option("--seed", pace.seed);
+  mode->add_option("--value-bytes", pace.value_bytes);
+  mode->add_option("--ttl-ms", pace.ttl_ms);
+  mode->add_option("--new-keys", pace.new_keys);
+  mode->add_option("--beside", pace.beside, "a request, beside the others");
+  mode->add_option("--beside-ms", pace.beside_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--syncs", pace.syncs);
+  mode->callback([&pace] { RunPace(pace); });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -149,6 +170,9 @@ int main(int argc, char** argv) {
 
   TrafficOptions traffic;
   AddTraffic(app, traffic);
+
+  PaceOptions pace;
+  AddPace(app, pace);
 
   CLI11_PARSE(app, argc, argv);
   return 0;

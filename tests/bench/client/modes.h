@@ -154,4 +154,28 @@ struct TrafficOptions {
 // connection, and the longest wait; and the wall-clock time of the start.
 void RunTraffic(const TrafficOptions& options);
 
+struct PaceOptions {
+  int port = 0;
+  int connections = 50;
+  double rate = 50'000;  // requests a second, of all connections together
+  double seconds = 10;
+  double warm_up = 1;  // seconds before
+  double write_share = 0.1;
+  uint64_t keys = 0;
+  double exponent = 0.99;  // of the popularity of keys; 0: all alike
+  uint64_t seed = 1;
+  uint64_t value_bytes = 100;
+  uint64_t ttl_ms = 0;    // of what is written; 0: none
+  bool new_keys = false;  // every write is of a key that was not there
+  // A request that goes beside the others, every beside_ms; its replies do not matter.
+  std::string beside = {};
+  int beside_ms = 100;
+  bool syncs = false;  // a replica that asks for one full synchronisation after the other
+};
+// Sends requests at random times (a Poisson process), each when it is due, whether or not earlier ones were answered; the
+// connections take turns. Reports percentiles of the waits, from the time when a request was due until its reply was read: a
+// server that stalls thereby spoils the waits of all requests that were due meanwhile, as it does for an application
+// (no coordinated omission). Also how late this program was with sending.
+void RunPace(const PaceOptions& options);
+
 }  // namespace mayfly::bench

@@ -58,21 +58,25 @@ size_t Socket::Write(std::string_view bytes) {
   return written;
 }
 
-bool Socket::Read(std::string* copy) {
-  std::array<char, kReadBytes> buffer;
+size_t Socket::Receive(std::span<char> room) {
   for (;;) {
-    const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
+    const ssize_t size = recv(fd_, room.data(), room.size(), 0);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) return false;
+    if (size < 0 && errno == EAGAIN) return 0;
     if (size < 0) DieOfErrno("cannot read from the server");
     if (size == 0) {
       Die(replies_.errors() > 0 ? replies_.first_error() : "the server closed the connection");
     }
-    const std::string_view bytes(buffer.data(), static_cast<size_t>(size));
-    if (copy != nullptr) copy->append(bytes);
-    replies_.Feed(bytes);
-    return true;
+    return static_cast<size_t>(size);
   }
+}
+
+bool Socket::Read(std::string* copy) {
+  std::array<char, kReadBytes> buffer;
+  const std::string_view bytes(buffer.data(), Receive(buffer));
+  if (copy != nullptr) copy->append(bytes);
+  replies_.Feed(bytes);
+  return !bytes.empty();
 }
 
 void Socket::ReadUntil(uint64_t count) {

@@ -5,6 +5,7 @@
 // the descriptor.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,9 @@ namespace mayfly::bench {
 
 class Socket {
  public:
+  // What one Read takes at most.
+  static constexpr size_t kReadBytes = 256 * 1024;
+
   explicit Socket(int port);
   ~Socket();
   Socket(Socket&& other) noexcept;
@@ -32,6 +36,8 @@ class Socket {
   void SetNonBlocking();
   // Writes what fits and returns how many bytes that was; a blocking socket takes all.
   size_t Write(std::string_view bytes);
+  // Reads once, and counts nothing. Returns the number of bytes; 0 if a non-blocking socket had nothing.
+  size_t Receive(std::span<char> room);
   // Reads once, counts the replies, and appends the bytes to `copy` unless that is null. False if a
   // non-blocking socket had nothing.
   bool Read(std::string* copy = nullptr);
@@ -41,8 +47,6 @@ class Socket {
   void ReadUntil(uint64_t count);
 
  private:
-  static constexpr size_t kReadBytes = 256 * 1024;
-
   int fd_;
   Replies replies_;
 };
