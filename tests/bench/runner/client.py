@@ -131,6 +131,12 @@ class Client:
         with self._running("tasks", server.port, options) as process:
             return self._result(process)
 
+    def pace(self, server, **options):
+        """Requests at random times, each when it is due: rate, seconds, warm_up, connections, write_share, keys, exponent, value_bytes,
+        ttl_ms, new_keys, beside (a request), beside_ms, syncs. The result has percentiles of the waits."""
+        with self._running("pace", server.port, options) as process:
+            return self._result(process)
+
     @contextlib.contextmanager
     def storm(self, server, **options):
         """Clients that connect at one moment: connections. Yields the result while they are still connected."""

@@ -33,7 +33,7 @@ import importlib
 ORDER = (
     "cpu", "memory", "storm", "herd", "events", "tasks", "tags", "growth", "wheel", "scale", "misses", "pubsub", "scripts", "stampede", "types", "large", "groups",
     "instructions", "type_instructions", "namespaces", "tls", "shards",
-    "saves", "starts", "restarts",
+    "steady", "saves", "starts", "restarts",
 )
 
 
