@@ -143,9 +143,9 @@ class ChangeHub {
   // Borrows `listener`.
   void Listen(ChangeListener& listener, const Interest& interest) {
     Unlisten(listener);
-    const bool hears = interest.reasons != 0 || interest.before;
-    listeners_.insert(hears ? listeners_.begin() + static_cast<ptrdiff_t>(awake_) : listeners_.end(),
-                      {&listener, interest});
+    listeners_.insert(
+        Hears(interest) ? listeners_.begin() + static_cast<ptrdiff_t>(awake_) : listeners_.end(),
+        {&listener, interest});
     Sum();
   }
   void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Interest{.reasons = reasons}); }
@@ -189,10 +189,10 @@ class ChangeHub {
     ChangeListener* listener;
     Interest interest;
   };
+  static bool Hears(const Interest& interest) noexcept { return interest.reasons != 0 || interest.before; }
   std::span<const Subscription> awake() const noexcept { return {listeners_.data(), awake_}; }
   void Sum() noexcept {
-    awake_ = static_cast<size_t>(std::ranges::count_if(
-        listeners_, [](const Subscription& s) { return s.interest.reasons != 0 || s.interest.before; }));
+    awake_ = static_cast<size_t>(std::ranges::count_if(listeners_, Hears, &Subscription::interest));
     mask_ = 0;
     unlistened_mask_ = 0;
     for (const auto& [listener, interest] : awake()) {
