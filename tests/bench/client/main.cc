@@ -68,6 +68,22 @@ void AddProbe(CLI::App& app, ProbeOptions& probe) {
   mode->callback([&probe] { Probe(probe); });
 }
 
+void AddVolley(CLI::App& app, VolleyOptions& volley) {
+  CLI::App* const mode =
+      app.add_subcommand("volley", "requests over a unix socket, as memtier_benchmark sends them");
+  mode->add_option("path", volley.path)->required();
+  mode->add_option("--command", volley.command)->check(CLI::IsMember({"get", "set"}));
+  mode->add_option("--connections", volley.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--depth", volley.depth)->check(CLI::PositiveNumber);
+  mode->add_option("--requests", volley.requests, "of each connection")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  mode->add_option("--keys", volley.keys, "of each connection")->check(CLI::PositiveNumber);
+  mode->add_option("--value-bytes", volley.value_bytes, "A or A-B");
+  mode->add_option("--memcached", volley.memcached, "1: memcached's text protocol");
+  mode->callback([&volley] { RunVolley(volley); });
+}
+
 void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
   CLI::App* const mode =
       app.add_subcommand("traffic", "ask at a steady rate, also while a server goes and comes");
@@ -167,6 +183,9 @@ int main(int argc, char** argv) {
 
   TasksOptions tasks;
   AddTasks(app, tasks);
+
+  VolleyOptions volley;
+  AddVolley(app, volley);
 
   TrafficOptions traffic;
   AddTraffic(app, traffic);

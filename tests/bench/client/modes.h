@@ -133,6 +133,22 @@ struct TasksOptions {
 // the client that asks.
 void RunTasks(const TasksOptions& options);
 
+struct VolleyOptions {
+  std::string path;             // of the server's unix socket
+  std::string command = "set";  // set, get
+  int connections = 256;
+  int depth = 1;                       // requests under way on each connection
+  uint64_t requests = 0;               // of each connection
+  uint64_t keys = 1000;                // of each connection, taken in order
+  std::string value_bytes = "1-1024";  // each value has a random size of this range
+  bool memcached = false;              // the text protocol of memcached instead of Redis's
+};
+// Requests as memtier_benchmark sends them with --key-pattern=P:P: each connection goes through keys of its own in order and keeps
+// `depth` requests under way: it sends as many as were answered. Says "ready", begins at a line on standard input, and keeps its
+// connections until that input ends. Reports how long a request waited for its reply, and the client's own processor time.
+// A GET has to be a hit; what is not, ends the run.
+void RunVolley(const VolleyOptions& options);
+
 struct TrafficOptions {
   int port = 0;
   int connections = 20;

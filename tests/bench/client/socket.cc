@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 namespace mayfly::bench {
 void Die(const std::string& what) {
@@ -33,6 +34,16 @@ Socket::Socket(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const linger reset{1, 0};
   setsockopt(fd_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+}
+
+Socket::Socket(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (fd_ < 0) DieOfErrno("no socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) Die("too long for a socket's path: " + path);
+  path.copy(address.sun_path, path.size());
+  if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    DieOfErrno("no connection to " + path);
 }
 
 Socket::~Socket() {

@@ -1,4 +1,4 @@
-// A TCP connection to a server on this machine; counts the replies. Any error ends the program, since a run
+// A connection to a server on this machine, by TCP or a unix socket; counts the replies. Any error ends the program, since a run
 // whose connection broke has no result.
 //
 // Closing resets the connection, so that thousands of closed ones leave no ports in TIME_WAIT. Movable; owns
@@ -24,6 +24,8 @@ class Socket {
   static constexpr size_t kReadBytes = 256 * 1024;
 
   explicit Socket(int port);
+  // The path of a unix socket.
+  explicit Socket(const std::string& path);
   ~Socket();
   Socket(Socket&& other) noexcept;
   Socket(const Socket&) = delete;

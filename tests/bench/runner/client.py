@@ -68,8 +68,13 @@ class Client:
             process.stdout.readline()
             yield lambda: self._result(process)
 
-    def _timed(self, mode, server, options):
-        with self._running(mode, server.port, options) as process:
+    def volley(self, server, path, **options):
+        """As memtier_benchmark over a unix socket: command, connections, depth, requests, keys, value_bytes, memcached. The result
+        also has cpu_us and user_us, as of ask."""
+        return self._timed("volley", server, options, path)
+
+    def _timed(self, mode, server, options, address=None):
+        with self._running(mode, address or server.port, options) as process:
             # All are connected and have had a first reply.
             if process.stdout.readline().strip() != b"ready":
                 return self._result(process)

@@ -143,6 +143,37 @@ def _plot():
         raise AssertionError("a plot without a bar")
 
 
+def _table_of_events():
+    events = sections.load("events")
+    found = Figures()
+    for name in events.OTHERS:
+        rows = events._rows(found, name, 180)
+        for column, ms, missing in ((OURS, 0.5, 0), ("redis", 180_000, 17)):
+            for row in rows.values():
+                row.add(column, missing if row is rows["missing"] else ms)
+    rows = events.front_text(found.all()).splitlines()
+    assert rows[0] == "| beside | Mayfly | Redis |" and len(rows) == 2 + len(events.OTHERS), rows
+    cells = "| no other key | 0.50 ms / 0.50 ms / 0.50 ms | 180 s / 180 s / 180 s; 17 did not come |"
+    assert rows[2] == cells, rows[2]
+    with open(command_line.FIGURES, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(events.FRONT))
+
+
+def _table_of_shootout():
+    shootout = sections.load("shootout")
+    found = Figures()
+    for depth in shootout.DEPTHS:
+        for command in shootout.COMMANDS:
+            for name, unit in shootout.PARTS.values():
+                found.figure(f"{command}, pipeline {depth}: {name}", unit).add(OURS, 4)
+    found.figure("SET, pipeline 1: time a request", "µs").add("redis", Trouble("refused"))
+    rows = shootout.front_text(found.all()).splitlines()
+    assert rows[0] == "Median of 1 runs:" and len(rows) == 4 + 2 * len(shootout.DEPTHS), rows
+    assert rows[4] == "| SET, pipeline 1 | 250k; 4 / 4 / 4 / 4 µs; 4 µs | - |", rows[4]
+    with open(command_line.FIGURES, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(shootout.FRONT))
+
+
 def _own_tables():
     stampede = sections.load("stampede")
     found = Figures()
@@ -155,6 +186,8 @@ def _own_tables():
     assert rows[2] == "| GET and SET | 0.90 | 0.10 ms | - ms |" and len(rows) == 7, rows
     with open(command_line.FIGURES, encoding="utf-8") as file:
         readme.insert(file.read(), "", readme.markers_of(stampede.FRONT))
+    _table_of_events()
+    _table_of_shootout()
     try:
         stampede.draw([], "/nowhere/plot.svg")
     except plot.NothingToShow:
