@@ -13,32 +13,34 @@ from sections.misses import Memcached
 from servers import ServerFailed, Spec, child_setup
 
 TITLE = "Traffic of clusters"
-ABOUT = """`scripts/bench --sections mixes`. Traffic after Twitter's table of its cache clusters in March 2020 (cache-trace, stat/2020Mar.md,
-CC BY 4.0; a copy is in tests/bench/mixes): sizes, operations, popularity, one-hit wonders and TTLs of each cluster. An
-application stores what it misses. Time is compressed, so that TTLs of hours are seconds. The servers begin with what is alive in
-the middle of the traffic. Memory is resident memory beyond that of the empty server, the mean of 5 s. First without a limit: memory,
-keys that are dead but still held, server CPU per command, and the 99.9th percentile of waits for 16 requests at once. Then with
-maxmemory at an eighth, a quarter, a half and all of what Redis needed without a limit, under each policy. The resident memory is
-measured again there, and a server's curve of misses over resident memory is interpolated: it gives the memory in which the
-server misses as rarely as Redis does under its best policy at a quarter, a half and all, as a geometric mean. Each server has the policy that needs the
-least. Where misses hardly depend on memory, or nobody reads, the memory without a limit counts. memcached has TTLs of
-whole seconds."""
+ABOUT = """`scripts/bench --sections mixes`. Traffic after Twitter's table of its cache clusters in March 2020 (cache-trace,
+stat/2020Mar.md, CC BY 4.0; a copy is in tests/bench/mixes): sizes, operations, popularity, one-hit wonders and TTLs of each
+cluster. An application stores what it misses. Time is compressed, so that TTLs of hours are seconds; memcached has TTLs of
+whole seconds. The servers begin with what is alive in the middle of the traffic. Memory is resident memory beyond that of the
+empty server, the mean of 4 s. First without a limit: memory, keys that are dead but still held, server CPU per command, and the
+99.9th percentile of waits for 16 requests at once. Then with maxmemory at an eighth, a quarter and a half of what Redis needed
+without a limit, under each policy. The resident memory is measured again there, and each server's curve of misses over resident
+memory is interpolated: it gives the memory in which the server misses as rarely as Redis does under its best policy at a
+quarter, at a half and without a limit. The figure is the geometric mean of the three, under the policy that needs the least; an
+empty cell means that no memory was enough. Where misses hardly depend on memory, or nobody reads, the memory without a limit
+counts."""
 SECONDS = (2100, 290)
 NEEDS = ""
 
 MIB = 2**20
 REDIS8, MEMCACHED = "redis 8", "memcached"
 POLICIES = ("allkeys-lru", "allkeys-lfu", "volatile-ttl")
-OUR_POLICIES = ("allkeys-lru", "allkeys-sieve", "allkeys-s3fifo", "allkeys-lfu")
-# Of what the first other server needs without a limit.
-LIMITS = (1 / 8, 1 / 4, 1 / 2, 1)
-QUICK_LIMITS = (1 / 8, 1 / 4, 1 / 2)
-# At these of its limits the other server's misses are the goal of all.
-GOALS = (1 / 4, 1 / 2, 1)
+OUR_POLICIES = ("allkeys-lru", "allkeys-sieve", "allkeys-s3fifo")
+# Of what the first other server needs without a limit. The curves begin before the first goal, since others need less.
+LIMITS = (1 / 8, 1 / 4, 1 / 2)
+# At these of its limits, and without a limit, the other server's misses are the goal of all.
+GOALS = (1 / 4, 1 / 2)
 # Misses within this factor of the fewest possible are as few: a curve has no end otherwise.
 NEARLY = 1.02
 # A curve whose misses differ by less from one end to the other says nothing about memory.
 FLAT = 1.1
+# Figures of each cluster.
+FREE, CPU, WAIT, DEAD = "memory without a limit", "server CPU a command", "p99.9 of waits", "dead keys held, of those alive"
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "mixes", "twitter_2020mar.csv")
 
 
@@ -68,15 +70,15 @@ MIXES = (
     Mix(4, "TTLs of 1 min to 1 d", 30, 8_000, 1_000_000, 100, quick=True),
     Mix(10, "each key read twice, TTL 2 h", 1_800, 5_000, 1_000_000, 12),
     Mix(12, "mostly writes, TTL 5 min", 75, 10_000, 30_000, 12),
-    Mix(15, "writes of one-hit wonders, TTL 30 s", 2, 20_000, 10_000, 45, quick=True),
+    Mix(15, "writes of one-hit wonders, TTL 30 s", 6, 20_000, 10_000, 15, quick=True),
     Mix(19, "TTLs of 7 h, even popularity", 1_500, 20_000, 300_000, 54),
-    Mix(21, "values of 1 byte, TTLs 10 s to 2 h", 5, 10_000, 10_000, 100),
-    Mix(22, "counters of 4 bytes, TTLs 30 min to 1 d", 900, 10_000, 1_000_000, 100, quick=True),
+    Mix(21, "values of 1 byte, TTLs 10 s to 2 h", 5, 4_000, 10_000, 100),
+    Mix(22, "counters of 4 bytes, TTLs 30 min to 1 d", 900, 5_000, 300_000, 100, quick=True),
     Mix(23, "counters and deletions, TTLs 5 s to 45 min", 5, 20_000, 100_000, 100),
     Mix(24, "TTLs of 1 min and of 14 d", 30, 20_000, 1_000_000, 100),
     Mix(27, "values of 8 bytes, TTLs 1 h to 90 d", 1_800, 20_000, 1_000_000, 100, quick=True),
     Mix(29, "TTLs of 1 and 2 h", 200, 20_000, 1_000_000, 100),
-    Mix(31, "writes of 15 bytes, TTL 1 min", 4, 20_000, 10_000, 45),
+    Mix(31, "writes of 15 bytes, TTL 1 min", 8, 20_000, 10_000, 23),
     Mix(35, "values of 2 KB, TTL 1 min", 8, 10_000, 30_000, 22),
     Mix(37, "values of 20 KB, TTLs 20 s to 2 h", 10, 2_000, 10_000, 100, quick=True),
     Mix(40, "half writes, TTL 8 h", 1_500, 20_000, 300_000, 100),
@@ -98,8 +100,8 @@ class Point:
 
 
 def memory_for(points, goal):
-    """The resident bytes at which a curve has so few misses, linear between the logarithms of its points; the least of the
-    curve's where even that misses less, which favours nobody who measures more. None if no point has so few."""
+    """The resident bytes at which a curve reaches the misses `goal`, linear between the logarithms of its points. Where even the
+    smallest point misses less, its bytes: more than the server needs. None if no point has so few misses."""
     curve, fewest = [], math.inf
     for point in sorted(points, key=lambda p: p.resident):
         if point.misses < fewest:
@@ -135,20 +137,23 @@ def misses_at(points, resident):
 def goals_of(curves, limits):
     """The misses that all servers are to reach: `curves` are the points of the yardstick's policies in the order of the limits,
     each with the point without a limit at its end. Empty if misses hardly depend on memory."""
+    if not curves:
+        return []
     fewest = min(points[-1].misses for points in curves)
     goals = []
     for place, limit in enumerate(limits):
         if limit in GOALS:
             goals.append(max(min(points[place].misses for points in curves), fewest * NEARLY))
-    return goals if goals and fewest > 0 and max(goals) > FLAT * fewest else []
+    goals.append(fewest * NEARLY)
+    return goals if fewest > 0 and max(goals) > FLAT * fewest else []
 
 
 class Section:
     def __init__(self, bench):
         self.bench = bench
         self.mixes = [m for m in MIXES if m.quick] if bench.quick else list(MIXES)
-        self.limits = bench.choose(LIMITS, QUICK_LIMITS)
-        self.seconds = bench.choose(5, 3)
+        self.limits = LIMITS
+        self.seconds = bench.choose(4, 3)
         self.specs = list(bench.specs)
         if shutil.which("redis-server-8"):
             command = next(s.command for s in bench.specs if s.name != OURS).split(" ", 1)[1]
@@ -159,31 +164,40 @@ class Section:
 
     def run(self):
         self.bench.progress.section(TITLE, len(self.mixes) * (len(self.columns) + len(self.limits)))
+        # The figures of all clusters come first in the table.
+        self._headline([])
+        self._headline([self._measure(mix) for mix in self.mixes])
+        return self.found
+
+    def _headline(self, memories):
+        """What the clusters have in common; `memories` has each one's resident bytes by column."""
         other, valkey = self.yardstick, "valkey"
         name = "memory for the same misses, geometric mean of all clusters, times Mayfly's"
-        self.mean = self.found.figure(name, "times", times_better(2, other), main=True)
+        mean = self.found.figure(name, "times", times_better(2, other), main=True)
         beside = self.found.figure("the same, beside valkey", "times", times_better(1.6, valkey), main=True)
-        worst = self.found.figure("the same, the worst cluster: Mayfly / the best of Redis and Valkey", "times", at_most(1), main=True)
-        ratios, worsts = {}, []
-        for mix in self.mixes:
-            memory = self._measure(mix)
-            ours = memory.get(OURS)
-            if not ours:
+        worst = self.found.figure("the same, the worst cluster: Mayfly / the best of the others", "times", at_most(1), main=True)
+        compared = [m for m in memories if OURS in m]
+        for column in self.columns:
+            # Where a server did not reach the misses, a mean of the other clusters would flatter it.
+            ratios = [m[column] / m[OURS] for m in compared if column in m]
+            if not ratios or len(ratios) < len(compared):
                 continue
-            for column, bytes_ in memory.items():
-                ratios.setdefault(column, []).append(bytes_ / ours)
-            peers = [memory[s.name] for s in self.specs if s.name != OURS and s.name in memory]
-            if peers:
-                worsts.append(ours / min(peers))
-        for column, values in ratios.items():
-            # A mean of fewer clusters than Mayfly's would be of others.
-            value = geometric_mean(values) if len(values) == len(ratios[OURS]) else Trouble("not measured in all clusters")
-            self.mean.add(column, value)
-            if column in (OURS, valkey):
-                beside.add(column, value)
+            for row in (mean, beside) if column in (OURS, valkey) else (mean,):
+                row.add(column, geometric_mean(ratios))
+        for name in (FREE, CPU, WAIT):
+            self._add_mean(name)
+        worsts = [m[OURS] / min(m[c] for c in m if c != OURS) for m in compared if len(m) > 1]
         if worsts:
             worst.add(OURS, max(worsts))
-        return self.found
+
+    def _add_mean(self, name):
+        """How many times Mayfly's figures the others' are, of all clusters in which both have one."""
+        row = self.found.figure(f"{name}, geometric mean of all clusters, times Mayfly's", "times", main=True)
+        of_clusters = [f for f in self.found.all() if f.name.startswith(f"{name}, cluster")]
+        for column in self.columns:
+            ratios = [f.value(column) / f.value(OURS) for f in of_clusters if f.value(column) and f.value(OURS)]
+            if ratios:
+                row.add(column, geometric_mean(ratios))
 
     # ---- a cluster
 
@@ -198,52 +212,54 @@ class Section:
         goals = goals_of([points for (column, _), points in curves.items() if column == self.yardstick], self.limits)
         names = []
         if goals:
-            memory, names = self._best(curves, goals)
-            self._add_misses(mix, curves, memory)
+            memory, policies = self._best(curves, goals)
+            names = [f"{column} {policy.removeprefix('allkeys-')}" for column, policy in policies.items() if policy]
+            self._add_misses(mix, {run: points for run, points in curves.items() if run in policies.items()})
         note = f"; {', '.join(names)}" if names else "; without a limit"
         row = self.found.figure(f"memory for the same misses, {mix.label}{note}", "MiB", main=True)
         for column in self.columns:
-            reached = memory.get(column)
-            row.add(column, reached / MIB if reached else Trouble("does not miss as rarely with any memory that was tried"))
+            if memory.get(column):
+                row.add(column, memory[column] / MIB)
         return {c: m for c, m in memory.items() if m}
 
     @staticmethod
     def _mean(run, name):
         return sum(s[name] for s in run["samples"]) / len(run["samples"])
 
-    def _best(self, curves, goals):
-        """Column -> bytes under its best policy; and the names of those policies."""
+    @staticmethod
+    def _best(curves, goals):
+        """Column -> bytes under its best policy; and column -> that policy."""
         best = {}
         for (column, policy), points in curves.items():
             needs = [memory_for(points, goal) for goal in goals]
             if None in needs:
                 continue
-            need = geometric_mean([max(n, 1) for n in needs])
+            need = geometric_mean(needs)
             if column not in best or need < best[column][0]:
                 best[column] = (need, policy)
-        self._policies = {c: p for c, (_, p) in best.items()}
-        names = [f"{c} {p.removeprefix('allkeys-')}" for c, (_, p) in best.items() if p]
-        return {c: need for c, (need, _) in best.items()}, names
+        return {c: need for c, (need, _) in best.items()}, {c: policy for c, (_, policy) in best.items()}
 
-    def _add_misses(self, mix, curves, memory):
-        """Misses at equal resident memory: at parts of what the yardstick has without a limit."""
+    def _add_misses(self, mix, curves):
+        """Misses at equal resident memory, at parts of what the yardstick has without a limit. `curves` has those of the best
+        policies."""
         whole = next(points[-1].resident for (column, _), points in curves.items() if column == self.yardstick)
         for part, text in ((1 / 4, "a quarter"), (1 / 2, "a half"), (1, "all")):
-            row = self.found.figure(f"misses, {mix.label}, at {text} of the memory that {self.yardstick} needs without a limit", "%")
-            for column, policy in self._policies.items():
-                row.add(column, 100 * misses_at(curves[column, policy], part * whole))
+            name = f"misses, {mix.label}, at {text} of the memory that {self.yardstick} needs without a limit"
+            row = self.found.figure(name, "%", main=part == 1 / 2)
+            for (column, _), points in curves.items():
+                row.add(column, 100 * misses_at(points, part * whole))
 
     # ---- without a limit
 
     def _without_limit(self, mix):
         rows = {
-            "resident": self.found.figure(f"memory without a limit, {mix.label}", "MiB", main=True),
-            "dead": self.found.figure(f"dead keys held, of those alive, {mix.label}", "%"),
+            "resident": self.found.figure(f"{FREE}, {mix.label}", "MiB", main=True),
+            "dead": self.found.figure(f"{DEAD}, {mix.label}", "%", main=True),
             "dead_most": self.found.figure(f"dead keys held at most, of those alive, {mix.label}", "%"),
             "dead_bytes": self.found.figure(f"keys and values of dead keys, {mix.label}", "MiB"),
             "alive": self.found.figure(f"keys and values alive, {mix.label}", "MiB"),
-            "cpu": self.found.figure(f"server CPU a command, {mix.label}", "us"),
-            "wait": self.found.figure(f"p99.9 of waits, {mix.label}", "us"),
+            "cpu": self.found.figure(f"{CPU}, {mix.label}", "us", main=True),
+            "wait": self.found.figure(f"{WAIT}, {mix.label}", "us", main=True),
             "misses": self.found.figure(f"misses without a limit, {mix.label}", "%"),
         }
         done = {}
