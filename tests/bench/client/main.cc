@@ -122,14 +122,8 @@ void AddPace(CLI::App& app, PaceOptions& pace) {
   mode->callback([&pace] { RunPace(pace); });
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
-  CLI::App app("Load and latency for servers that speak the Redis protocol, on this machine");
-  app.require_subcommand(1);
-
-  LoadOptions load;
-  CLI::App* mode = app.add_subcommand("load", "insert keys");
+void AddLoad(CLI::App& app, LoadOptions& load) {
+  CLI::App* const mode = app.add_subcommand("load", "insert keys");
   mode->add_option("port", load.port)->required();
   mode->add_option("--keys", load.keys)->required();
   mode->add_option("--first", load.first);
@@ -139,10 +133,11 @@ int main(int argc, char** argv) {
   mode->add_option("--request", load.request, "for each member: words with {k} and {m} for numbers");
   mode->add_option("--members", load.members, "of each key")->check(CLI::PositiveNumber);
   mode->add_option("--noise", load.noise, "1: values that do not compress");
-  mode->callback([&] { Load(load); });
+  mode->callback([&load] { Load(load); });
+}
 
-  AskOptions ask;
-  mode = app.add_subcommand("ask", "send requests for random keys over many connections");
+void AddAsk(CLI::App& app, AskOptions& ask) {
+  CLI::App* const mode = app.add_subcommand("ask", "send requests for random keys over many connections");
   mode->add_option("port", ask.port)->required();
   mode->add_option("--command", ask.command)->check(CLI::IsMember({"get", "set", "setex"}));
   mode->add_option("--connections", ask.connections)->check(CLI::PositiveNumber);
@@ -153,7 +148,32 @@ int main(int argc, char** argv) {
   mode->add_option("--request", ask.request,
                    "instead of a command: forms with {k} and {m}, \" ; \" between them");
   mode->add_option("--members", ask.members)->check(CLI::PositiveNumber);
-  mode->callback([&] { Ask(ask); });
+  mode->callback([&ask] { Ask(ask); });
+}
+
+void AddDeliver(CLI::App& app, DeliverOptions& deliver) {
+  CLI::App* const mode = app.add_subcommand("deliver", "publish messages to subscribers");
+  mode->add_option("port", deliver.port)->required();
+  mode->add_option("--subscribers", deliver.subscribers)->check(CLI::PositiveNumber);
+  mode->add_option("--patterns", deliver.patterns, "in all, instead of one channel");
+  mode->add_option("--suffixes", deliver.suffixes, "patterns that begin with the wildcard");
+  mode->add_option("--depth", deliver.depth)->check(CLI::PositiveNumber);
+  mode->add_option("--messages", deliver.messages)->required();
+  mode->add_option("--value-bytes", deliver.value_bytes);
+  mode->callback([&deliver] { Deliver(deliver); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Load and latency for servers that speak the Redis protocol, on this machine");
+  app.require_subcommand(1);
+
+  LoadOptions load;
+  AddLoad(app, load);
+
+  AskOptions ask;
+  AddAsk(app, ask);
 
   ProbeOptions probe;
   AddProbe(app, probe);
@@ -162,15 +182,7 @@ int main(int argc, char** argv) {
   AddHold(app, hold);
 
   DeliverOptions deliver;
-  mode = app.add_subcommand("deliver", "publish messages to subscribers");
-  mode->add_option("port", deliver.port)->required();
-  mode->add_option("--subscribers", deliver.subscribers)->check(CLI::PositiveNumber);
-  mode->add_option("--patterns", deliver.patterns, "in all, instead of one channel");
-  mode->add_option("--suffixes", deliver.suffixes, "patterns that begin with the wildcard");
-  mode->add_option("--depth", deliver.depth)->check(CLI::PositiveNumber);
-  mode->add_option("--messages", deliver.messages)->required();
-  mode->add_option("--value-bytes", deliver.value_bytes);
-  mode->callback([&] { Deliver(deliver); });
+  AddDeliver(app, deliver);
 
   StormOptions storm;
   AddStorm(app, storm);

@@ -266,6 +266,20 @@ def _misses():
         assert chunk >= misses.MEMCACHED_ITEM and abs(pages * (misses.MIB // chunk) - keys) < keys / 50, (pages, item)
 
 
+def _mixes():
+    mixes = sections.load("mixes")
+    curve = [mixes.Point(100, 0.5), mixes.Point(400, 0.1), mixes.Point(1600, 0.1)]
+    assert mixes.memory_for(curve, 0.5) == 100 and mixes.memory_for(curve, 0.9) == 100
+    assert round(mixes.memory_for(curve, 0.3)) == 200 and round(mixes.memory_for(curve, 0.1)) == 400
+    assert mixes.memory_for(curve, 0.05) is None
+    assert round(mixes.misses_at(curve, 200), 6) == 0.3 and mixes.misses_at(curve, 1) == 0.5 and mixes.misses_at(curve, 9e9) == 0.1
+    assert round(mixes.geometric_mean([2, 8]), 6) == 4
+    other = [[mixes.Point(1, m) for m in (0.9, 0.6, 0.4, 0.2)], [mixes.Point(1, m) for m in (0.9, 0.7, 0.3, 0.25)]]
+    assert mixes.goals_of(other, mixes.LIMITS) == [0.6, 0.3, 0.2 * mixes.NEARLY]
+    assert mixes.goals_of([[mixes.Point(1, m) for m in (0.21, 0.21, 0.2, 0.2)]], mixes.LIMITS) == []
+    assert os.path.exists(mixes.TABLE) and len({m.number for m in mixes.MIXES}) == len(mixes.MIXES) >= 12
+
+
 def _progress():
     stream = io.StringIO()
     shown = Progress(stream)
@@ -276,6 +290,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _restarts, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _restarts, _command_line, _missing_programs, _rounds, _sections, _misses, _mixes, _progress):
         check()
     return 0
