@@ -111,6 +111,8 @@ constexpr Option kMayflyOptions[] = {
      "keys that went of which INFO can tell why they are missed, 0 for none"},
     {"shadow-list", "", &Settings::shadow_list, "no", 0, 0, 0,
      "count the hits that twice the memory would bring"},
+    {"huge-pages", "", &Settings::huge_pages, "no", 0, 0, 0,
+     "keep keys and values in huge pages of 2 MB, if the kernel has them"},
     {"activedefrag", "", &Settings::activedefrag, "yes", 0, 0, 0,
      "move entries out of memory that is mostly unused, so that it can be given back"},
     {"active-defrag-ignore-bytes", "", &Settings::active_defrag_ignore_bytes, "16mb", 0, 1, kNoMax,
