@@ -114,11 +114,16 @@ struct Heap::Region : extent_hooks_t {
     decommit = Decommit;
     split = Split;
     merge = Merge;
-    madvise(PointerTo(begin), bytes, MADV_NOHUGEPAGE);
     madvise(its_units, units_bytes, MADV_NOHUGEPAGE);
   }
 
   static Region* Of(extent_hooks_t* hooks) noexcept { return static_cast<Region*>(hooks); }
+
+  // From the first time on, the kernel makes no huge page by itself.
+  void AllowHuge(bool allowed) noexcept {
+    if (allowed) madvise(PointerTo(begin), end - begin, MADV_NOHUGEPAGE);
+    huge.Allow(allowed);
+  }
 
   static void* Alloc(extent_hooks_t* hooks, void* wanted, size_t size, size_t alignment, bool* zero,
                      bool* commit, unsigned /*arena*/) noexcept {
@@ -239,7 +244,7 @@ void Heap::Reserve(size_t region_bytes) {
 
 void Heap::UseHugePages(bool wanted) noexcept {
   huge_pages_wanted_ = wanted;
-  region_->huge.Allow(huge_pages() == HugePages::kOn);
+  region_->AllowHuge(huge_pages() == HugePages::kOn);
 }
 
 HugePages Heap::huge_pages() const noexcept {

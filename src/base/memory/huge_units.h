@@ -14,8 +14,8 @@
 //     back, and the unit consists of small pages until it is empty. So kept pages take at most an eighth of the memory.
 //   - A unit with no page in use is given back whole.
 //
-// The kernel must not turn small pages into huge ones by itself: a unit with one page in use would take 2 MB again. The
-// pages of the region are therefore closed to the kernel's own daemon, except for the moment of MakeHuge.
+// Once units may become huge, the kernel must not turn small pages into huge ones by itself: a unit with one page in use would
+// take 2 MB again. The pages of the region are then closed to the kernel's own daemon, except for the moment of MakeHuge.
 //
 // Use returns only zeroed pages: kept pages are cleared. If the kernel has no huge page, the next kPauseUnits units are not
 // tried. Any thread; calls exclude each other. Units: bytes, and pages of 4 KB.
