@@ -14,9 +14,9 @@
 #include "full_syncs.h"
 #include "modes.h"
 #include "percentile.h"
+#include "popular_keys.h"
 #include "requests.h"
 #include "socket.h"
-#include "zipf.h"
 
 #include <sys/epoll.h>
 
@@ -74,8 +74,8 @@ class Schedule {
  public:
   explicit Schedule(const PaceOptions& options)
       : options_(options),
-        ranks_(static_cast<uint32_t>(options.keys), options.exponent, options.seed),
-        random_(options.seed * kOther),
+        keys_(options.keys, options.exponent, options.seed),
+        random_(OtherSeed(options.seed)),
         value_(options.value_bytes, 'v') {}
 
   // The time between two requests that come at random: those of many users, who know nothing of each other.
@@ -84,10 +84,10 @@ class Schedule {
   std::string_view Request() {
     request_.clear();
     if (Unit() >= options_.write_share) {
-      AppendRequest(request_, {"GET", PopularKey()});
+      AppendRequest(request_, {"GET", KeyOf(keys_.Next())});
       return request_;
     }
-    const std::string key = options_.new_keys ? KeyOf(options_.keys + written_++) : PopularKey();
+    const std::string key = KeyOf(options_.new_keys ? options_.keys + written_++ : keys_.Next());
     if (options_.ttl_ms == 0)
       AppendRequest(request_, {"SET", key, value_});
     else
@@ -96,15 +96,10 @@ class Schedule {
   }
 
  private:
-  static constexpr uint64_t kStride = 2'654'435'761;  // a prime, above every number of keys
-  static constexpr uint64_t kOther = 0x9e3779b97f4a7c15;
-
   double Unit() { return static_cast<double>(random_() >> 11) * 0x1p-53; }
-  // Neighbours in rank are no neighbours by number.
-  std::string PopularKey() { return KeyOf(ranks_.Next() * kStride % options_.keys); }
 
   const PaceOptions& options_;
-  Zipf ranks_;
+  PopularKeys keys_;
   std::mt19937_64 random_;
   const std::string value_;
   std::string request_;

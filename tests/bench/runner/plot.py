@@ -111,7 +111,7 @@ def lines(curves, x_label, y_label, path):
     _save(pyplot, figure, path)
 
 
-def grid(panels, ticks, y_label, path):
+def grid(panels, ticks, x_label, y_label, path):
     """Panels side by side with the same axes, {title: {name: [a number or None for each of `ticks`]}}; the numbers are on a logarithmic
     scale."""
     if not any(v for curves in panels.values() for values in curves.values() for v in values):
@@ -125,7 +125,8 @@ def grid(panels, ticks, y_label, path):
                 axes.plot(*zip(*points), color=COLOURS[i % len(COLOURS)], linewidth=2, label=name, marker="o", markersize=3)
         axes.set_title(title, fontsize=9, color=GREY)
         axes.set_yscale("log")
-        axes.set_xticks(range(len(ticks)), ticks, fontsize=7)
+        axes.set_xticks(range(len(ticks)), ticks)
+        axes.set_xlabel(x_label, color=GREY, fontsize=8)
         axes.tick_params(axis="both", which="both", colors=GREY, labelsize=7, length=0)
         axes.grid(color=GREY, alpha=0.25, linewidth=0.7)
         axes.set_axisbelow(True)

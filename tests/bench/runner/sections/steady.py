@@ -6,6 +6,7 @@ import os
 import kept
 import plot
 from figures import OURS, Figures, Trouble, add_parts
+from table import columns_of, number
 
 TITLE = "Latency at a steady rate"
 ABOUT = """Requests come at random times over 50 connections, each when it is due, whether or not earlier ones have their replies: GET, and a
@@ -26,6 +27,7 @@ PARTS = {"p50_us": "p50", "p90_us": "p90", "p99_us": "p99", "p999_us": "p99.9", 
 # What docs/benchmarks.md shows: at the higher load all, at the lower one these.
 SHOWN = ("p50_us", "p999_us")
 PLOT = "steady.svg"
+FRONT = "steady"
 REFERENCE = "redis"
 
 
@@ -121,6 +123,20 @@ def _measure(bench, spec, keys, rate, prepare):
     return got
 
 
+def front_text(figures):
+    """The table of docs/benchmarks.md: the percentiles of each server at both loads."""
+    by_name = {f.name: f for f in figures}
+    columns = [OURS, *(c for c in columns_of(figures) if c != OURS)]
+    parts = [t for p, t in PARTS.items() if p != "p90_us"]
+    lines = ["| " + " / ".join(parts) + ", µs | " + " | ".join(c.capitalize() for c in columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+    for load in LOADS:
+        for case in CASES:
+            values = {c: [by_name[_name(case, load, t)].value(c) for t in parts] for c in columns}
+            cells = ["-" if None in v else " / ".join(map(number, v)) for v in values.values()]
+            lines.append(f"| {case}, {load} % | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
+
+
 def draw(figures, path):
     """A panel for each case at the higher load: the waits of each server."""
     columns = figures[0].columns() if figures else []
@@ -129,4 +145,4 @@ def draw(figures, path):
     for case in CASES:
         rows = [by_name.get(_name(case, LOADS[-1], part)) for part in PARTS.values()]
         panels[case] = {c: [r.value(c) if r else None for r in rows] for c in (OURS, *columns) if c in columns}
-    plot.grid(panels, list(PARTS.values()), f"wait at {LOADS[-1]} %, µs", path)
+    plot.grid(panels, [part.removeprefix("p") for part in PARTS.values()], "percentile", f"wait at {LOADS[-1]} %, µs", path)
