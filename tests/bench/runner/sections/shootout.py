@@ -132,21 +132,27 @@ def _add(rows, column, got):
         row.add(column, got if isinstance(got, Trouble) else got[part])
 
 
+# What docs/benchmarks.md shows, a table each: the heading, and the cell of a server's values by part.
+TABLES = (
+    ("Thousands of requests a second", lambda v: f"{1000 / v['wall_us']:,.0f}"),
+    ("Waits in ms: mean / p50 / p99 / p99.99", lambda v: " / ".join(number(v[p] / 1000) for p in ("mean_us", "p50_us", "p99_us", "p9999_us"))),
+    ("Server's processor time a request, in µs", lambda v: number(v["cpu_us"])),
+)
+
+
 def front_text(figures):
-    """The table of docs/benchmarks.md: thousands of requests a second, and the server's processor time."""
+    """The tables of docs/benchmarks.md."""
     by_name = {figure.name: figure for figure in figures}
     columns = [OURS, *(c for c in columns_of(figures) if c != OURS)]
     rounds = max((len(samples) for figure in figures for samples in figure.samples.values()), default=0)
-    lines = ["| | " + " | ".join(c.capitalize() for c in columns) + " |", "|---" + "|---:" * len(columns) + "|"]
-    for command in COMMANDS:
-        for depth in DEPTHS:
-            cells = []
-            for column in columns:
-                value = {part: by_name[f"{command}, pipeline {depth}: {PARTS[part][0]}"].value(column) for part in PARTS}
-                if value["wall_us"] is None:
-                    cells.append("-")
-                    continue
-                waits = " / ".join(number(value[part]) for part in ("mean_us", "p50_us", "p99_us", "p9999_us"))
-                cells.append(f"{1000 / value['wall_us']:,.0f}k; {waits} µs; {number(value['cpu_us'])} µs")
-            lines.append(f"| {command}, pipeline {depth} | " + " | ".join(cells) + " |")
-    return "\n".join([f"Median of {rounds} runs:", "", *lines])
+    lines = [f"Medians of {rounds} runs."]
+    for heading, cell in TABLES:
+        lines += ["", f"{heading}:", "", "| | " + " | ".join(c.capitalize() for c in columns) + " |", "|---" + "|---:" * len(columns) + "|"]
+        for command in COMMANDS:
+            for depth in DEPTHS:
+                cells = []
+                for column in columns:
+                    value = {part: by_name[f"{command}, pipeline {depth}: {PARTS[part][0]}"].value(column) for part in PARTS}
+                    cells.append("-" if value["wall_us"] is None else cell(value))
+                lines.append(f"| {command}, pipeline {depth} | " + " | ".join(cells) + " |")
+    return "\n".join(lines)
