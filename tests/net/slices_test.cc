@@ -151,6 +151,33 @@ TEST_CASE("after requests that took long a slice is as long, at most five times 
   CHECK(most <= 6 * kPerSlice);
 }
 
+TEST_CASE("what is sent to a replica makes the next slice no longer, but a reply does") {
+  constexpr uint64_t kKeys = 100'000;
+  SimulatedServer server;
+  Peer& replica = server.Connect();
+  replica.Send("REPLCONF CAPA EOF\r\nPSYNC ? -1\r\n");
+  server.Settle();
+  replica.Send("REPLCONF ACK 0\r\n");
+  Fill(server, kKeys, DueIn(server, 1'000));
+  Peer& silent = server.Connect();
+  silent.Send("CLIENT REPLY OFF\r\n");
+  Peer& asking = server.Connect();
+  server.AdvanceTime(999);
+  MakeWorkCost(server);
+  server.world.set_write_cost_us(10 * kSliceUs);
+  server.WaitForTurn();
+  const auto freed_beside = [&](Peer& peer, const char* request) {
+    peer.Send(request);
+    const size_t before = server.keys();
+    REQUIRE(server.Turn(2) == 2);  // the request, and the slice after it
+    return before - server.keys();
+  };
+  static_cast<void>(replica.Take());
+  CHECK(freed_beside(silent, "INCR counter\r\n") < 3 * kPerSlice);
+  CHECK(replica.Take().find("counter") != std::string::npos);
+  CHECK(freed_beside(asking, "PING\r\n") >= 5 * (kPerSlice - net::kEntriesPerLook));
+}
+
 TEST_CASE("keys above maxkeys are evicted in slices, and clients are served between two slices") {
   SimulatedServer server;
   constexpr size_t kKeys = 50'000;

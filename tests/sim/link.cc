@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "sim/world.h"
+
 namespace mayfly::sim {
 namespace {
 
@@ -36,6 +38,7 @@ ssize_t Link::Read(char* to, size_t room) {
 }
 
 ssize_t Link::Write(const std::vector<uv_buf_t>& pieces, uint64_t turn) {
+  World::Current().PayWrite();
   size_t asked = 0;
   for (const uv_buf_t& piece : pieces) asked += piece.len;
   const auto take = [&]() -> ssize_t {

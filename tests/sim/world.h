@@ -2,7 +2,7 @@
 // functions (uv_loop.cc, uv_handles.cc, uv_stream.cc), net/socket/descriptor.h's (system.cc) and those of threads (threads.cc)
 // act on it.
 //
-// Time stands still while the program works, unless work has a price (set_look_cost_us, Spend). When the loop
+// Time stands still while the program works, unless work has a price (set_look_cost_us, set_write_cost_us, Spend). When the loop
 // would wait, time jumps to the next timer or the next event of the test. The order of events that may come in
 // any order is drawn from Choices, so one seed is one run.
 //
@@ -85,6 +85,9 @@ class World {
     Spend(look_cost_ns_);
     return now_ns_;
   }
+  // Each write to a connection costs that much time.
+  void set_write_cost_us(uint64_t us) noexcept { write_cost_ns_ = us * kNsPerUs; }
+  void PayWrite() noexcept { Spend(write_cost_ns_); }
   // Libuv's clock is ahead of the program's by this, so their milliseconds do not begin together.
   void set_uv_phase_us(uint64_t us) noexcept { uv_phase_ns_ = us * kNsPerUs; }
   uint64_t UvTimeMs() const noexcept { return (now_ns_ + uv_phase_ns_) / kNsPerMs; }
@@ -181,6 +184,7 @@ class World {
   uint64_t now_ns_ = 0;
   std::vector<SteppedClock*> clocks_;
   uint64_t look_cost_ns_ = 0;
+  uint64_t write_cost_ns_ = 0;
   uint64_t uv_phase_ns_ = 0;
   std::multimap<uint64_t, std::function<void()>> events_;
   std::deque<int> signals_;

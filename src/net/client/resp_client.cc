@@ -159,7 +159,14 @@ bool RespClient::ExceedsParked() const noexcept {
 void RespClient::Flush() {
   if (Has(Mode::kDropped) && (state() == State::kOpen || state() == State::kEnding)) [[unlikely]]
     return Drop();
-  if (!WriteOut()) return;
+  if (Has(Mode::kReplica)) [[unlikely]] {
+    const uint64_t began = ReadCycles();
+    const bool goes_on = WriteOut();
+    clients().turn().LeaveOut(ReadCycles() - began);
+    if (!goes_on) return;
+  } else if (!WriteOut()) {
+    return;
+  }
   net_output_bytes = written_bytes();
   if (Has(Mode::kEnding)) SetEnding();
   if (!IsBookedAsIdle()) Account();

@@ -54,8 +54,10 @@ class Turn {
     if (us > server_.stats.loop_turn_max_us) server_.stats.loop_turn_max_us = us;
   }
 
-  // The turn's time until `now` (ReadCycles). REQUIRES: Begin was called in this turn.
-  uint64_t CyclesUntil(uint64_t now) const noexcept { return now - began_; }
+  // The turn's time until `now` (ReadCycles), without what was left out. REQUIRES: Begin was called in this turn.
+  uint64_t CyclesUntil(uint64_t now) const noexcept { return now - began_ - left_out_; }
+  // So much of the turn's time was spent on what no client of this turn has asked for.
+  void LeaveOut(uint64_t cycles) noexcept { left_out_ += cycles; }
   // Different in each turn (except for wrapping round).
   uint32_t number() const noexcept { return number_; }
   Now now() const noexcept { return executor_.now(); }
@@ -68,6 +70,7 @@ class Turn {
   void Start() noexcept {
     running_ = true;
     began_ = ReadCycles();
+    left_out_ = 0;
     ++number_;
     ++server_.stats.loop_turns;
     const Now fresh = executor_.RefreshNow();
@@ -84,6 +87,7 @@ class Turn {
   Server& server_;
   Executor& executor_;
   uint64_t began_ = 0;
+  uint64_t left_out_ = 0;
   int64_t distance_ms_;
   uint32_t number_ = 0;
   bool running_ = false;
