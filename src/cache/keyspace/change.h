@@ -129,6 +129,8 @@ struct Interest {
   bool listened_only = false;
   bool before = false;   // calls BeforeChange, for all marked entries
   bool unnamed = false;  // also changes of entries whose event has no name
+
+  bool any() const noexcept { return reasons != 0 || before; }
 };
 
 class ChangeHub {
@@ -143,8 +145,7 @@ class ChangeHub {
   // Borrows `listener`.
   void Listen(ChangeListener& listener, const Interest& interest) {
     Unlisten(listener);
-    const bool hears = interest.reasons != 0 || interest.before;
-    listeners_.insert(hears ? listeners_.begin() + static_cast<ptrdiff_t>(awake_) : listeners_.end(),
+    listeners_.insert(interest.any() ? listeners_.begin() + static_cast<ptrdiff_t>(awake_) : listeners_.end(),
                       {&listener, interest});
     Sum();
   }
@@ -191,8 +192,8 @@ class ChangeHub {
   };
   std::span<const Subscription> awake() const noexcept { return {listeners_.data(), awake_}; }
   void Sum() noexcept {
-    awake_ = static_cast<size_t>(std::ranges::count_if(
-        listeners_, [](const Subscription& s) { return s.interest.reasons != 0 || s.interest.before; }));
+    awake_ = static_cast<size_t>(
+        std::ranges::count_if(listeners_, [](const Subscription& s) { return s.interest.any(); }));
     mask_ = 0;
     unlistened_mask_ = 0;
     for (const auto& [listener, interest] : awake()) {

@@ -18,8 +18,9 @@ namespace mayfly {
 class MemoryGate;
 struct Server;
 
-// `modes`: those of the session and of the server. `row`: null if the command is unknown. `gate`: evicts, to make room for a command that writes, or refuses it; null: the call ignores the
-// limits of memory. It is not asked during CLIENT PAUSE either, which holds the command back.
+// `modes`: those of the session and of the server. `row`: null if the command is unknown. `gate`: evicts, to make room for a
+// command that writes, or refuses it; null: the call ignores the limits of memory. It is not asked during CLIENT PAUSE either,
+// which holds the command back.
 Refusal WhyRefused(Server& server, const Session& session, uint32_t modes, const Args& args,
                    const TableRow* row, MemoryGate* gate, Now now);
 
