@@ -16,6 +16,7 @@
 #include "base/log/syslog.h"
 #include "base/memory/memory_limit.h"
 #include "base/time/clock.h"
+#include "cache/keyspace/databases.h"
 #include "config/sources/check.h"
 #include "config/sources/options.h"
 #include "config/words.h"
@@ -93,6 +94,8 @@ void TellOfStart(Server& server, const net::ServerLoop& loop, net::ServiceManage
   const config::Settings& settings = server.options.settings();
   log.Notice(DescribeMaxMemory(settings.maxmemory, server.options.memory_bytes()));
   WarnOfMemory(server);
+  if (server.databases.heap().huge_pages() == HugePages::kRefused)
+    log.Notice("no huge pages: the kernel does not allow them (/sys/kernel/mm/transparent_hugepage/enabled)");
   WarnOfBacklog(settings, log);
   for (const std::string& name : loop.listening_on()) log.Notice("listening on ", name);
   log.Notice("Ready to accept connections");

@@ -2,6 +2,7 @@
 
 import argparse
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -66,8 +67,17 @@ def checks(tally):
     tally.run("the checks can fail", [script("check"), "--selftest"])
     for name in listed:
         tally.run(f"check: {name}", [script("check"), name])
+    kept_lists(tally)
     tally.run("scripts/bench: its runner", [script("bench"), "--selftest"])
     tally.run("check: format", [script("format"), "--check"])
+
+
+def kept_lists(tally):
+    """The kept lists of other servers' commands are what those say, as far as their programs are here."""
+    env = programs.environment(ROOT)
+    servers = {"redis-8.0": "redis-server-8", "valkey-8.0": "valkey-server"}
+    here = [f"{name}={program}" for name, program in servers.items() if shutil.which(program, path=env["PATH"])]
+    tally.run("kept lists of commands", [script("compatibility"), "--check", *here], env=env)
 
 
 def jobs_at_once():

@@ -293,6 +293,7 @@ struct Settings {
   int64_t maxkeys = 0;
   int64_t miss_ring_entries = 65'536;
   bool shadow_list = false;
+  bool huge_pages = false;
   bool activedefrag = true;
   uint64_t active_defrag_ignore_bytes = 16ULL << 20;
   int64_t active_defrag_threshold_lower = 5;
@@ -335,7 +336,7 @@ struct Settings {
 
   // Expiry.
   int64_t expire_resolution_ms = 1;
-  int64_t expire_slice_us = 500;
+  int64_t expire_slice_us = 100;
   Duration default_ttl;
   Duration max_ttl;
   bool ttl_required = false;

@@ -63,7 +63,9 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   uv_timer_init(&uv_.loop, &stop_timer_);
   uv_timer_init(&uv_.loop, &watchdog_timer_);
   uv_async_init(&uv_.loop, &signal_from_thread_, [](uv_async_t* handle) {
-    static_cast<ServerLoop*>(handle->data)->server_.hubs.wakes.Tell();
+    auto& loop = *static_cast<ServerLoop*>(handle->data);
+    loop.turn_.Begin();
+    loop.server_.hubs.wakes.Tell();
   });
   signal_from_thread_.data = this;
   server.outgoing = &outgoing_;
@@ -268,6 +270,8 @@ void ServerLoop::Prepare() {
   const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
                        server_.parking.AnyReady() || server_.parking.AnyWoken() ||
                        server_.hubs.turn_ends.asked();
+  if (idle && !is_left && !staying_awake_ && turn_.only_reads() && timekeeper_.HasNothingNew())
+    return turn_.End(/*memory_is_same=*/true);
   if (!idle || is_left) FinishTurn();
   // Tested here, too, because dropped connections are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndScrapers();
@@ -301,11 +305,11 @@ void ServerLoop::StayAwake(bool on) {
 // ---- the end
 
 void ServerLoop::OnSignal(int number) {
+  turn_.Begin();
   if (number == SIGHUP) return Reload();
   log_.Notice("received ", number == SIGINT ? "SIGINT" : "SIGTERM", ", stopping");
   if (phase_ != Phase::kServing) return;
   server_.stop_signal = number;
-  turn_.Begin();
   if (may_stop_ && !may_stop_()) return;
   StopSoon();
 }

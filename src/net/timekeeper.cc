@@ -38,6 +38,14 @@ void Timekeeper::Close() {
   clock_watch_.Close();
 }
 
+bool Timekeeper::HasNothingNew() noexcept {
+  const bool same = executor_.TakeOnlyQuickReads() && !server_.databases.rearms() &&
+                    !server_.databases.MayFreeSome() && !server_.event_log.MayFreeSome() &&
+                    (server_.memory_watch == nullptr || !server_.memory_watch->Due(executor_.now().mono_ms));
+  assert(!same || !keys_wake_known_ || armed_for_mono_ms_ <= NextWake());
+  return same;
+}
+
 void Timekeeper::BeforePoll() {
   if (server_.memory_watch != nullptr) server_.memory_watch->Look(executor_.now().mono_ms);
   if (server_.resident.EndTurn(server_.databases.heap().ChurnedBytes())) [[unlikely]]
@@ -104,9 +112,14 @@ void Timekeeper::OnIdle() {
   RunSlice();
 }
 
+uint64_t Timekeeper::SliceCycles(uint64_t now) const noexcept {
+  const uint64_t least =
+      server_.cycle_rate.ToCycles(static_cast<uint64_t>(clients_.settings().expire_slice_us));
+  return std::clamp(turn_.CyclesUntil(now), least, kMostSlice * least);
+}
+
 void Timekeeper::RunSlice() {
   const uint64_t began = ReadCycles();
-  const auto slice_us = static_cast<uint64_t>(clients_.settings().expire_slice_us);
   const bool expires = expiry_.waits();
   ExpiryStats& stats = server_.databases.expiry_stats();
   const uint64_t expired_before = stats.expired();
@@ -115,8 +128,7 @@ void Timekeeper::RunSlice() {
     const int64_t now_us = executor_.RefreshNow().wall_ms * kUsPerMs;  // for the whole slice
     stats.wall_behind_us = static_cast<uint64_t>(std::max<int64_t>(server_.clock.ReadWallUs() - now_us, 0));
   }
-  server_.sliced_work.RunSlice(executor_.now(), began, server_.cycle_rate.ToCycles(slice_us),
-                               kEntriesPerLook);
+  server_.sliced_work.RunSlice(executor_.now(), began, SliceCycles(began), kEntriesPerLook);
   if (!expires) return;
   stats.wall_behind_us = 0;
   const uint64_t expiry_us = server_.cycle_rate.ToUs(expiry_.spent_cycles() - had_before);

@@ -7,7 +7,10 @@
 //
 // The timer's delay is rounded up, so the timer is early by at most the difference of the clocks' phases. The timer is armed
 // anew only when a nearer deadline was filed or when the timer fired. With expire-resolution-ms above 1 the timer waits for
-// several keys' deadlines together. The timekeeper has three steps of sliced work: due keys, keys to be evicted, and flushed
+// several keys' deadlines together.
+//
+// A slice is short if the clients of the turn were served quickly: each of their requests may have to wait for one. If they took
+// longer, the slice does, too, so that busy clients leave the work its share. The timekeeper has three steps of sliced work: due keys, keys to be evicted, and flushed
 // keys to be freed. Loop thread only.
 #pragma once
 
@@ -40,6 +43,9 @@ class Timekeeper {
 
   // Does the due work, for a turn that ends before libuv comes to its timers.
   void CatchUp();
+  // BeforePoll would do nothing, in a turn that has only read from clients: their requests were quick reads, which need no
+  // memory and move no time nearer.
+  bool HasNothingNew() noexcept;
   // The end of a turn: arms the timer or the idle handle for the next wake.
   void BeforePoll();
   // The loop must run once more before this dies.
@@ -47,6 +53,8 @@ class Timekeeper {
 
  private:
   static constexpr uint64_t kNever = UINT64_MAX;
+  // The longest slice is so many times expire-slice-us.
+  static constexpr uint64_t kMostSlice = 5;
 
   // Frees due keys.
   class Expiry final : public SlicedWork::Step {
@@ -81,6 +89,8 @@ class Timekeeper {
   void OnTimer();
   void OnIdle();
   void RunSlice();
+  // The length of a slice that begins now.
+  uint64_t SliceCycles(uint64_t now) const noexcept;
   uint64_t NextWake();
   void Arm(uint64_t wake_mono_ms);
 

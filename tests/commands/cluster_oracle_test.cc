@@ -76,7 +76,7 @@ class ClusterBesideRedis : public ClusterTest {
     // blocks: a server that becomes a replica meanwhile hangs up on clients that wait.
     while (needs_all_slots == "no" &&
            AskRedis(EncodeRequest({"CLUSTER", "INFO"})).find("cluster_state:ok") == std::string::npos) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));  // polls: another program's start
     }
   }
 

@@ -350,6 +350,7 @@ TEST_CASE_METHOD(InfoTest, "every field that tools read exists") {
                            "number_of_cached_scripts",
                            "lazyfree_pending_objects",
                            "mem_fragmentation_ratio",
+                           "mem_huge_pages",
                            "expired_subkeys",
                            "evicted_clients",
                            "expired_stale_perc",
@@ -373,6 +374,13 @@ TEST_CASE_METHOD(InfoTest, "every field that tools read exists") {
   CHECK(Field("expired_stale_perc") == "50.00");
   Run({"FLUSHALL"});
   CHECK(Field("lazyfree_pending_objects") == "2");
+}
+
+TEST_CASE_METHOD(InfoTest, "huge_pages tells whether keys may be in huge pages") {
+  CHECK(Field("huge_pages") == "off");
+  SetOption("huge-pages", "yes");
+  CHECK((Field("huge_pages") == "on" || Field("huge_pages") == "refused"));
+  CHECK(Field("mem_huge_pages") == "0");
 }
 
 TEST_CASE_METHOD(InfoTest, "Expiry reports how late keys were freed, and how many wait to be freed") {

@@ -79,6 +79,28 @@ TEST_CASE("values that change their size do not make a process of 96 MB of data 
   CHECK(filler.client().InfoNumber("used_memory") > 80 * kMib);
 }
 
+TEST_CASE("after most keys are deleted, huge pages keep little memory") {
+  const Daemon daemon({"--maxmemory", "0", "--huge-pages", "yes", "--active-defrag-cycle-max", "90",
+                       "--active-defrag-cycle-min", "50"});
+  Filler filler(daemon);
+  constexpr int kKeys = 400'000;
+  CHECK(filler.Fill(kKeys, 300) == 0);
+  Client& client = filler.client();
+  if (client.Info("huge_pages") == "on") CHECK(client.InfoNumber("mem_huge_pages") > 64 * kMib);
+  const int64_t full = client.InfoNumber("used_memory_rss");
+  constexpr int kGroup = 5;  // one of each five keys stays
+  for (int first = 0; first < kKeys; first += kGroup) {
+    std::vector<std::string> words = {"DEL"};
+    for (int i = 1; i < kGroup; ++i) words.push_back("key:" + std::to_string(first + i));
+    REQUIRE(client.Run(words) == ":4");
+  }
+  // The memory of the others goes back after a second, where the keys that stay have moved together.
+  CHECK(Eventually([&] { return client.InfoNumber("used_memory_rss") < full / 2; }));
+  REQUIRE(client.Run({"FLUSHALL"}) == "OK");
+  CHECK(Eventually([&] { return client.InfoNumber("used_memory_rss") < 40 * kMib; }));
+  CHECK(Eventually([&] { return client.InfoNumber("mem_huge_pages") <= 8 * kMib; }));
+}
+
 TEST_CASE("big values that arrive side by side make room as they come: not more than maxmemory is data") {
   constexpr size_t kValue = 10'000'000;
   const Daemon daemon({"--maxmemory", "50mb", "--maxmemory-policy", "allkeys-lru"});

@@ -126,6 +126,31 @@ TEST_CASE("a slice is as long as expire-slice-us says") {
   CHECK(burst("4000") == 39 * net::kEntriesPerLook);
 }
 
+TEST_CASE("after requests that took long a slice is as long, at most five times expire-slice-us") {
+  constexpr uint64_t kKeys = 100'000;
+  SimulatedServer server;
+  Fill(server, kKeys, DueIn(server, 1'000));
+  Peer& peer = server.Connect();
+  server.AdvanceTime(999);
+  MakeWorkCost(server);
+  server.WaitForTurn();
+  const auto freed_beside = [&](int requests) {
+    std::string bytes;
+    for (int i = 0; i < requests; ++i) bytes += i % 2 == 0 ? "PING\r\n" : "ECHO x\r\n";  // each takes a look
+    peer.Send(bytes);
+    const size_t before = server.keys();
+    REQUIRE(server.Turn(2) == 2);  // the requests, and the slice after them
+    return before - server.keys();
+  };
+  const size_t two_slices = freed_beside(0);
+  CHECK(two_slices <= 2 * kPerSlice);
+  CHECK(freed_beside(1) <= two_slices);
+  CHECK(freed_beside(20) >= 20 * net::kEntriesPerLook);
+  const size_t most = freed_beside(1'000);
+  CHECK(most >= 5 * (kPerSlice - net::kEntriesPerLook));
+  CHECK(most <= 6 * kPerSlice);
+}
+
 TEST_CASE("keys above maxkeys are evicted in slices, and clients are served between two slices") {
   SimulatedServer server;
   constexpr size_t kKeys = 50'000;

@@ -10,6 +10,8 @@
 namespace mayfly::sim {
 namespace {
 
+using testing::Bulk;
+using testing::Integer;
 using testing::Ok;
 
 TEST_CASE("a key is freed in the millisecond of its deadline, even if no client asks for it") {
@@ -26,6 +28,52 @@ TEST_CASE("a key is freed in the millisecond of its deadline, even if no client 
     server.AdvanceTime(1);
     REQUIRE(server.keys() == --left);
   }
+}
+
+// The end of a turn of reads alone looks at nothing.
+TEST_CASE("what a turn files is due in its millisecond, though all later turns only read") {
+  SimulatedServer server;
+  Peer& reader = server.Connect();
+  Peer& waiter = server.Connect();
+  const auto read_for = [&](int ms) {
+    for (int i = 0; i < ms; ++i) {
+      server.AdvanceTime(1);
+      REQUIRE(server.Ask(reader, {"GET", "read"}) == Bulk("1"));
+    }
+  };
+  server.Run({"SET", "read", "1"});
+  REQUIRE(server.Ask(reader, {"GET", "read"}) == Bulk("1"));
+  // A key, in the same turn as a read.
+  reader.Request({"GET", "read"});
+  waiter.Request({"SET", "k", "v", "PX", "20"});
+  server.Settle();
+  CHECK(waiter.Take() == "+OK\r\n");
+  reader.Take();
+  read_for(19);
+  CHECK(server.keys() == 2);
+  read_for(1);
+  CHECK(server.keys() == 1);
+  // A client that waits.
+  waiter.Request({"BLPOP", "list", "0.020"});
+  server.Settle();
+  read_for(19);
+  CHECK(waiter.Take().empty());
+  read_for(1);
+  CHECK(waiter.Take() == "*-1\r\n");
+}
+
+TEST_CASE("a read that finds an expired key leaves the work of freeing its value to the next turns") {
+  SimulatedServer server;
+  server.Set("expire-resolution-ms", "1000");  // so the read comes first
+  for (int i = 0; i < 5'000; ++i) server.Run({"SADD", "large", std::to_string(i)});
+  server.Run({"PEXPIRE", "large", "20"});
+  Peer& reader = server.Connect();
+  server.AdvanceTime(20);
+  REQUIRE(server.keys() == 1);
+  CHECK(server.Ask(reader, {"SISMEMBER", "large", "1"}) == Integer(0));
+  server.Settle();
+  CHECK(server.keys() == 0);
+  CHECK(server.parts.databases.waiting_bytes() == 0);
 }
 
 TEST_CASE("random deadlines are kept to the millisecond") {

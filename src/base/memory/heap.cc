@@ -9,6 +9,10 @@
 #include <stdexcept>
 #include <string>
 
+#include "base/memory/huge_pages.h"
+#include "base/memory/huge_units.h"
+#include "base/memory/linux_pages.h"
+
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -58,17 +62,68 @@ AllocatorBytes Heap::ReadAllocator() const noexcept {
   return {.allocated = used_bytes_, .active = used_bytes_, .resident = used_bytes_};
 }
 std::string Heap::AllocatorReport() { return "This build has no allocator that reports."; }
+void Heap::UseHugePages(bool wanted) noexcept { huge_pages_wanted_ = wanted; }
+HugePages Heap::huge_pages() const noexcept {
+  return huge_pages_wanted_ ? HugePages::kRefused : HugePages::kOff;
+}
+uint64_t Heap::HugeBytes() const noexcept { return 0; }
 
 #else
 
+namespace {
+
+constexpr size_t kPage = HugeUnits::kPageBytes;
+constexpr size_t kUnit = HugeUnits::kUnitBytes;
+
+void* PointerTo(uintptr_t at) noexcept { return reinterpret_cast<void*>(at); }
+
+// Addresses without memory; null if the kernel refuses.
+void* ReserveAddresses(size_t bytes, int protection) noexcept {
+  void* memory = mmap(nullptr, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return memory == MAP_FAILED ? nullptr : memory;
+}
+
+}  // namespace
+
 // The state of the extent hooks. The object is in plain memory, outside the region, and lives until the arena's last call.
-struct Heap::Region {
-  extent_hooks_t hooks;
+//
+// To jemalloc all memory that the hooks hand out is not committed, and so is memory that went back: jemalloc calls Commit
+// for exactly the pages that it is about to use.
+struct Heap::Region : extent_hooks_t {
   uintptr_t begin;
   uintptr_t grown_to;
+  uintptr_t accessible_to;  // grows by whole units: a huge page needs a whole unit
   uintptr_t end;
+  HugeUnits::Unit* units;
+  size_t units_bytes;
+  LinuxPages pages;
+  HugeUnits huge;
 
-  static Region* Of(extent_hooks_t* hooks) noexcept { return reinterpret_cast<Region*>(hooks); }
+  Region(uintptr_t from, size_t bytes, void* its_units, size_t its_units_bytes) noexcept
+      : extent_hooks_t{},
+        begin(from),
+        grown_to(from + kPage),  // reference 0 names no object
+        accessible_to(from),
+        end(from + bytes),
+        units(static_cast<HugeUnits::Unit*>(its_units)),
+        units_bytes(its_units_bytes),
+        huge(pages, from, units) {
+    alloc = Alloc;
+    dalloc = Dalloc;
+    commit = Commit;
+    decommit = Decommit;
+    split = Split;
+    merge = Merge;
+    madvise(its_units, units_bytes, MADV_NOHUGEPAGE);
+  }
+
+  static Region* Of(extent_hooks_t* hooks) noexcept { return static_cast<Region*>(hooks); }
+
+  // From the first time on, the kernel makes no huge page by itself.
+  void AllowHuge(bool allowed) noexcept {
+    if (allowed) madvise(PointerTo(begin), end - begin, MADV_NOHUGEPAGE);
+    huge.Allow(allowed);
+  }
 
   static void* Alloc(extent_hooks_t* hooks, void* wanted, size_t size, size_t alignment, bool* zero,
                      bool* commit, unsigned /*arena*/) noexcept {
@@ -76,26 +131,36 @@ struct Heap::Region {
     const uintptr_t at = (region->grown_to + alignment - 1) & ~(alignment - 1);
     if (wanted != nullptr && reinterpret_cast<uintptr_t>(wanted) != at) return nullptr;
     if (at > region->end || size > region->end - at) return nullptr;
-    void* memory = reinterpret_cast<void*>(at);
-    if (mprotect(memory, size, PROT_READ | PROT_WRITE) != 0) return nullptr;
+    if (!region->GrowAccess(at + size)) return nullptr;
     region->grown_to = at + size;
     *zero = true;
-    *commit = true;
-    return memory;
+    if (*commit) region->huge.Use(at, size);
+    return PointerTo(at);
+  }
+  bool GrowAccess(uintptr_t to) noexcept {
+    if (to <= accessible_to) return true;
+    const size_t bytes = (to - accessible_to + kUnit - 1) & ~(kUnit - 1);
+    if (mprotect(PointerTo(accessible_to), bytes, PROT_READ | PROT_WRITE) != 0) return false;
+    accessible_to += bytes;
+    return true;
   }
   // The arena keeps its former addresses: addresses are plentiful, and unused pages are purged.
   static bool Dalloc(extent_hooks_t*, void*, size_t, bool, unsigned) noexcept { return true; }
-  static bool PurgeForced(extent_hooks_t*, void* address, size_t, size_t offset, size_t length,
-                          unsigned) noexcept {
-    return madvise(static_cast<char*>(address) + offset, length, MADV_DONTNEED) != 0;
+  static bool Commit(extent_hooks_t* hooks, void* address, size_t, size_t offset, size_t length,
+                     unsigned) noexcept {
+    Of(hooks)->huge.Use(reinterpret_cast<uintptr_t>(address) + offset, length);
+    return false;
+  }
+  static bool Decommit(extent_hooks_t* hooks, void* address, size_t, size_t offset, size_t length,
+                       unsigned) noexcept {
+    Of(hooks)->huge.Leave(reinterpret_cast<uintptr_t>(address) + offset, length);
+    return false;
   }
   static bool Split(extent_hooks_t*, void*, size_t, size_t, size_t, bool, unsigned) noexcept { return false; }
   static bool Merge(extent_hooks_t*, void*, size_t, void*, size_t, bool, unsigned) noexcept { return false; }
 };
 
 namespace {
-
-constexpr size_t kPage = 4096;
 
 // "arena.3.purge": the name of a control of an arena, made without an allocation.
 class ArenaControl {
@@ -122,10 +187,14 @@ T ReadControl(const char* name) {
 
 Heap::Heap(size_t region_bytes) {
   Reserve(region_bytes);
-  extent_hooks_t* hooks = &region_->hooks;
+  extent_hooks_t* hooks = region_;
   size_t size = sizeof arena_;
   if (mallctl("arenas.create", &arena_, &size, &hooks, sizeof hooks) != 0)
     throw std::runtime_error("jemalloc: arenas.create");
+  // The region grows by single units: the next unit is used when the last one is full.
+  size_t growth = kUnit;
+  mallctl(ArenaControl("arena", arena_, "retain_grow_limit").name(), nullptr, nullptr, &growth,
+          sizeof growth);
   tcache_ = ReadControl<unsigned>("tcache.create");
   flags_ = static_cast<int>(MALLOCX_ARENA(arena_) | MALLOCX_TCACHE(tcache_));
   arena_slabs_.set_arena(arena_);
@@ -141,7 +210,8 @@ Heap::~Heap() {
   slabs_.Purge();
   mallctl("tcache.destroy", nullptr, nullptr, &tcache_, sizeof tcache_);
   mallctl(ArenaControl("arena", arena_, "destroy").name(), nullptr, nullptr, nullptr, 0);
-  munmap(reinterpret_cast<void*>(region_->begin), region_->end - region_->begin);
+  munmap(PointerTo(region_->begin), region_->end - region_->begin);
+  munmap(region_->units, region_->units_bytes);
   delete region_;
 }
 
@@ -150,30 +220,59 @@ void Heap::Reserve(size_t region_bytes) {
   size_t wanted = std::min(region_bytes, kMaxRegionBytes);
   if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     wanted = std::min(wanted, static_cast<size_t>(limit.rlim_cur) / 2);
-  wanted &= ~(kPage - 1);
-  void* memory = MAP_FAILED;
-  for (; wanted >= std::min(region_bytes, kMinRegionBytes); wanted = (wanted / 2) & ~(kPage - 1)) {
-    memory = mmap(nullptr, wanted, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory != MAP_FAILED) break;
+  const size_t least = std::max(kUnit, std::min(region_bytes, kMinRegionBytes) & ~(kUnit - 1));
+  void* memory = nullptr;
+  for (wanted &= ~(kUnit - 1); memory == nullptr && wanted >= least;) {
+    memory = ReserveAddresses(wanted + kUnit, PROT_NONE);
+    if (memory == nullptr) wanted = (wanted / 2) & ~(kUnit - 1);
   }
-  if (memory == MAP_FAILED) throw std::runtime_error("cannot reserve address space for the heap");
-  const auto begin = reinterpret_cast<uintptr_t>(memory);
-  region_ = new Region{.hooks = {},
-                       .begin = begin,
-                       .grown_to = begin + kPage,  // reference 0 names no object
-                       .end = begin + wanted};
-  region_->hooks.alloc = Region::Alloc;
-  region_->hooks.dalloc = Region::Dalloc;
-  region_->hooks.purge_forced = Region::PurgeForced;
-  region_->hooks.split = Region::Split;
-  region_->hooks.merge = Region::Merge;
+  if (memory == nullptr) throw std::runtime_error("cannot reserve address space for the heap");
+  const auto mapped = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t begin = (mapped + kUnit - 1) & ~(kUnit - 1);
+  if (begin != mapped) munmap(PointerTo(mapped), begin - mapped);
+  munmap(PointerTo(begin + wanted), mapped + kUnit - begin);
+  const size_t units_bytes = wanted / kUnit * sizeof(HugeUnits::Unit);
+  void* units = ReserveAddresses(units_bytes, PROT_READ | PROT_WRITE);
+  if (units == nullptr) {
+    munmap(PointerTo(begin), wanted);
+    throw std::runtime_error("cannot reserve address space for the heap");
+  }
+  region_ = new Region(begin, wanted, units, units_bytes);
   base_ = HeapBase(begin);
   region_bytes_ = wanted;
 }
 
+void Heap::UseHugePages(bool wanted) noexcept {
+  huge_pages_wanted_ = wanted;
+  region_->AllowHuge(huge_pages() == HugePages::kOn);
+}
+
+HugePages Heap::huge_pages() const noexcept {
+  if (!huge_pages_wanted_) return HugePages::kOff;
+  return KernelHasHugePages() ? HugePages::kOn : HugePages::kRefused;
+}
+
+uint64_t Heap::HugeBytes() const noexcept { return region_->huge.huge_bytes(); }
+
 // ---- against fragmentation
 
-uint64_t Heap::UntouchedBytes() const noexcept { return slabs_.slab_count() * kPage; }
+uint64_t Heap::UntouchedBytes() const noexcept {
+  return slabs_.slab_count() * (Slabs::kSlabAlignment - slabs_.slab_bytes());
+}
+
+uint64_t Heap::LessIdle(uint64_t bytes) const noexcept {
+  return static_cast<uint64_t>(std::max(static_cast<int64_t>(bytes) - slabs_.idle_bytes(), int64_t{0}));
+}
+
+// With pages of 4 KB, jemalloc's place for a slab is kSlabAlignment and begins at the slab: jemalloc adds a page to vary the
+// beginnings of large allocations, but not of those that are aligned. Nothing else uses that page. Among small pages it
+// took no memory while nobody touched it, but in a huge page it does.
+size_t Heap::ArenaSlabs::BytesUsable() const noexcept {
+  bool page_added = false;
+  size_t size = sizeof page_added;
+  if (mallctl("config.cache_oblivious", &page_added, &size, nullptr, 0) != 0) page_added = false;
+  return std::min(BytesTaken() + (page_added ? kPage : 0), Slabs::kSlabAlignment);
+}
 
 Heap::Fill Heap::ReadFill() const noexcept {
   uint64_t epoch = 1;  // without a new epoch jemalloc repeats its last answer
@@ -187,8 +286,7 @@ Heap::Fill Heap::ReadFill() const noexcept {
   const uint64_t untouched = UntouchedBytes();
   const uint64_t pages = read("pactive") * kPage;
   const uint64_t used = read("small.allocated") + read("large.allocated");
-  const uint64_t idle = slabs_.idle_bytes();
-  return {.used = used > idle ? used - idle : 0, .in_pages = pages > untouched ? pages - untouched : 0};
+  return {.used = LessIdle(used), .in_pages = pages > untouched ? pages - untouched : 0};
 }
 
 bool Heap::IsSparse(void* object, size_t size) const noexcept {
@@ -259,11 +357,10 @@ AllocatorBytes Heap::ReadAllocator() const noexcept {
   // To the allocator a slab is one object, full or empty.
   const uint64_t allocated = read("stats.allocated");
   const uint64_t active = read("stats.active");
-  const uint64_t idle = slabs_.idle_bytes();
   const uint64_t untouched = UntouchedBytes();
-  return {.allocated = allocated > idle ? allocated - idle : 0,
+  return {.allocated = LessIdle(allocated),
           .active = active > untouched ? active - untouched : 0,
-          .resident = read("stats.resident"),
+          .resident = read("stats.resident") + region_->huge.kept_bytes(),
           .muzzy = read(muzzy.name()) * kPage};
 }
 

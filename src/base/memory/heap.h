@@ -8,6 +8,8 @@
 // Sizes whose jemalloc classes are far apart are served from our own slabs (base/memory/slabs.h). Each slab is one
 // allocation of the arena.
 //
+// The arena's pages may be huge pages (base/memory/huge_units.h).
+//
 // Invariants: every object is in the region, aligned to 16 (to 64 if its size is a multiple of 64). Only an explicit tcache
 // of this arena allocates and frees objects, never plain malloc or free (a thread's own tcache would mix in memory of other
 // arenas). A full region returns nullptr, which becomes Redis's OOM error.
@@ -88,6 +90,13 @@ struct AllocatorBytes {
   uint64_t muzzy = 0;      // in unused pages that the kernel may reclaim
 };
 
+// Whether memory may be huge pages of 2 MB.
+enum class HugePages : uint8_t {
+  kOff,      // not wanted
+  kRefused,  // wanted, but the kernel gives none
+  kOn,
+};
+
 class Heap {
  public:
   static constexpr size_t kMaxRegionBytes = size_t{64} << 30;
@@ -132,7 +141,9 @@ class Heap {
 #ifdef MAYFLY_SANITIZE
   uint64_t ThreadBytes() const noexcept { return used_bytes_; }
 #else
-  uint64_t ThreadBytes() const noexcept { return *thread_allocated_ - *thread_freed_ - slabs_.idle_bytes(); }
+  uint64_t ThreadBytes() const noexcept {
+    return *thread_allocated_ - *thread_freed_ - static_cast<uint64_t>(slabs_.idle_bytes());
+  }
 #endif
   // Bytes that the loop thread has allocated or freed so far, through this heap or plain malloc: only rises. Objects in
   // slabs count when their slab comes or goes, because pages come and go with the slab.
@@ -168,6 +179,12 @@ class Heap {
   static void PurgeOldPages() noexcept;
   static constexpr unsigned kPagesStayMs = 1000;
   AllocatorBytes ReadAllocator() const noexcept;
+
+  // Lets the memory that is used from now on be huge pages, if the kernel has them for this process. Off at first.
+  void UseHugePages(bool wanted) noexcept;
+  HugePages huge_pages() const noexcept;
+  // The bytes of the region in huge pages.
+  uint64_t HugeBytes() const noexcept;
   // The allocator's report for people; a long text.
   static std::string AllocatorReport();
 
@@ -180,6 +197,7 @@ class Heap {
     void* GetSlab() noexcept override { return mallocx(Slabs::kSlabBytes, flags_); }
     void ReturnSlab(void* slab) noexcept override { sdallocx(slab, Slabs::kSlabBytes, flags_); }
     size_t BytesTaken() const noexcept override { return nallocx(Slabs::kSlabBytes, flags_); }
+    size_t BytesUsable() const noexcept override;
 
    private:
     int flags_ = static_cast<int>(MALLOCX_ALIGN(Slabs::kSlabAlignment) | MALLOCX_TCACHE_NONE);
@@ -188,12 +206,15 @@ class Heap {
 
   void Reserve(size_t region_bytes);
 #ifndef MAYFLY_SANITIZE
-  // The last page of each slab (Slabs::kSlabBytes) is never touched and takes no memory.
+  // The pages of slabs that are never touched and take no memory (Slabs::kSlabBytes).
   uint64_t UntouchedBytes() const noexcept;
+  // `bytes` allocated, less those of slabs that hold no object.
+  uint64_t LessIdle(uint64_t bytes) const noexcept;
 #endif
 
   HeapBase base_;
   size_t region_bytes_ = 0;
+  bool huge_pages_wanted_ = false;
   int flags_ = 0;
 #ifdef MAYFLY_SANITIZE
   uint64_t used_bytes_ = 0;

@@ -45,7 +45,7 @@ Slabs::Slab* Slabs::Carve(const Class& its_class) noexcept {
                            .previous = nullptr,
                            .object_bytes = object_bytes,
                            .used = 0,
-                           .capacity = static_cast<uint32_t>(kSlabBytes - sizeof(Slab)) / object_bytes,
+                           .capacity = static_cast<uint32_t>(slab_bytes_ - sizeof(Slab)) / object_bytes,
                            .refile_below = 0,
                            .band = 0,
                            .class_index = class_index};
@@ -89,11 +89,11 @@ void Slabs::Purge() noexcept {
 
 // ---- Validate
 
-bool Slabs::ValidateSlab(const Slab& slab, size_t class_index) noexcept {
+bool Slabs::ValidateSlab(const Slab& slab, size_t class_index) const noexcept {
   const size_t bytes = kAbove + (class_index + 1) * kStep;
   if (slab.class_index != class_index || slab.object_bytes != bytes || slab.used > slab.capacity)
     return false;
-  if (slab.capacity * bytes > kSlabBytes - sizeof(Slab)) return false;
+  if (slab.capacity * bytes > slab_bytes_ - sizeof(Slab)) return false;
   const char* first = reinterpret_cast<const char*>(&slab + 1);
   const auto had = static_cast<size_t>(slab.fresh - first);
   if (had % bytes != 0 || had / bytes > slab.capacity) return false;
@@ -133,7 +133,7 @@ bool Slabs::Validate() const noexcept {
     }
     const size_t bytes = kAbove + (i + 1) * kStep;
     slabs += its_class.full;
-    idle += its_class.full * (slab_takes_ - (kSlabBytes - sizeof(Slab)) / bytes * bytes);
+    idle += its_class.full * (slab_takes_ - (slab_bytes_ - sizeof(Slab)) / bytes * bytes);
   }
   return slabs == slab_count_ && idle == idle_bytes_;
 }

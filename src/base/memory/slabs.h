@@ -39,6 +39,8 @@ class SlabSource {
   virtual void ReturnSlab(void* slab) noexcept = 0;
   // The memory that a slab takes at the source: kSlabBytes, rounded up. Constant.
   virtual size_t BytesTaken() const noexcept = 0;
+  // The bytes of a slab that may hold objects: kSlabBytes or more, and kSlabAlignment at most. Constant.
+  virtual size_t BytesUsable() const noexcept = 0;
 
  protected:
   ~SlabSource() = default;
@@ -46,15 +48,18 @@ class SlabSource {
 
 class Slabs {
  public:
-  // With pages of 4 KB jemalloc adds a page to every allocation above 14 KB: together 32 KB, and slabs lie side by side.
-  // Neither jemalloc nor this class touches the added page. With larger pages jemalloc's class for a slab is 32 KB.
+  // With pages of 4 KB jemalloc adds a page to every allocation above 14 KB: together 32 KB, and slabs lie side by side. With
+  // larger pages jemalloc's class for a slab is 32 KB.
   static constexpr size_t kSlabBytes = 28 * 1024;
   static constexpr size_t kSlabAlignment = 32 * 1024;
   static constexpr size_t kStep = 16;
   static constexpr size_t kAbove = 128;
   static constexpr size_t kUpTo = 512;
 
-  explicit Slabs(SlabSource& source) noexcept : source_(source), slab_takes_(source.BytesTaken()) {}
+  explicit Slabs(SlabSource& source) noexcept
+      : source_(source), slab_takes_(source.BytesTaken()), slab_bytes_(source.BytesUsable()) {
+    assert(slab_bytes_ >= kSlabBytes && slab_bytes_ <= kSlabAlignment);
+  }
   Slabs(const Slabs&) = delete;
   Slabs& operator=(const Slabs&) = delete;
 
@@ -108,7 +113,9 @@ class Slabs {
   void Purge() noexcept;
 
   size_t slab_count() const noexcept { return slab_count_; }
-  size_t idle_bytes() const noexcept { return idle_bytes_; }
+  size_t slab_bytes() const noexcept { return slab_bytes_; }
+  // Negative if slabs hold more than they count for at the source.
+  int64_t idle_bytes() const noexcept { return static_cast<int64_t>(idle_bytes_); }
   bool Validate() const noexcept;
 
  private:
@@ -154,15 +161,16 @@ class Slabs {
   static void Link(Class& its_class, Slab& slab) noexcept;
   static void Unlink(Class& its_class, Slab& slab) noexcept;
 
-  static bool ValidateSlab(const Slab& slab, size_t class_index) noexcept;
+  bool ValidateSlab(const Slab& slab, size_t class_index) const noexcept;
   // Adds the slabs of the bands to the sums.
   bool ValidateBands(const Class& its_class, size_t class_index, size_t& slabs, size_t& idle) const noexcept;
 
   SlabSource& source_;
   const size_t slab_takes_;
+  const size_t slab_bytes_;
   std::array<Class, kClasses> classes_{};
   size_t slab_count_ = 0;
-  size_t idle_bytes_ = 0;
+  size_t idle_bytes_ = 0;  // modulo 2^64
 };
 
 }  // namespace mayfly

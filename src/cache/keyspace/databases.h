@@ -191,7 +191,9 @@ class Databases {
   // Number of keys that have expired and are not freed yet. Visits each of them, and therefore stops counting at
   // kBacklogCounted.
   size_t Backlog(Now now) const;
-  // Returns true, once, after a new nearest deadline was filed: NextWakeMs has changed.
+  // A new nearest deadline was filed, or a lookup has removed a key: NextWakeMs may have changed.
+  bool rearms() const noexcept { return parts_.rearm.any; }
+  // Returns true once after that.
   bool TakeRearm() noexcept { return std::exchange(parts_.rearm.any, false); }
 
   // ---- flushed keyspaces and big values that are not freed yet

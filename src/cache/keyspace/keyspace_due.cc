@@ -25,6 +25,7 @@ const Event& MembersExpired(const RichValue& value) noexcept {
 
 // Absent entries, met by a lookup or returned by the wheel, end here for one of three reasons.
 void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
+  parts_.rearm.Note(id_);  // a lookup has changed something
   if (owners_.Doomed(entry)) return RemoveDoomed(key, entry);
   if (Invalidated(entry)) return RemoveInvalidated(entry);
   if (parts_.expired_keys == ExpiredKeys::kRemoved) Expire(key, entry, now);

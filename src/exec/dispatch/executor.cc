@@ -177,6 +177,7 @@ void Executor::RunPlanned() {
           continue;
         }
       } else {
+        only_quick_reads_ = false;
         Carry<Way::kPlain>(context, args);
         ++session.commands;
       }
@@ -234,6 +235,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
 
 [[gnu::noinline]] void Executor::RunWithModes(Session& session, Args& args, const TableRow* row,
                                               FirstKey first_key, Parked* resumed) {
+  only_quick_reads_ = false;
   const uint32_t modes = session.modes | ModesOfAll();
   const ReplyScope scope(session);
   const PushScope pushes(session);
@@ -255,6 +257,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
 }
 
 void Executor::AnswerBroken(Feed& feed) noexcept {
+  only_quick_reads_ = false;
   Session& session = *feed.session;
   feed.consumed = feed.input.size();
   session.Set(Mode::kEnding);
@@ -293,6 +296,7 @@ Outcome Executor::MakeCall(const Call& call) {
 }
 
 uint64_t Executor::Perform(const Call& call, Args& args, FirstKey first_key, Parked* resumed) {
+  only_quick_reads_ = false;
   const RunningCall running(call, running_);
   CallTimer timer(server_.stats, track_latency_);
   const bool observed = (server_.modes & BitOf(Mode::kObserved)) != 0;
@@ -385,6 +389,7 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
 
 [[gnu::noinline, gnu::cold]] void Executor::RefuseClient(Refusal why, Session& session, const Args& args,
                                                          const TableRow* row) noexcept {
+  only_quick_reads_ = false;
   Answer(session, [&] { Refuse(why, session, session.reply, Origin::kClient, args, row); });
 }
 
@@ -414,6 +419,7 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 }
 
 [[gnu::noinline, gnu::cold]] uint64_t Executor::CountErrors(resp::Writer& reply) noexcept {
+  only_quick_reads_ = false;
   const uint64_t errors = reply.errors();
   if (errors == 0) return 0;
   reply.ForgetErrors();
@@ -431,6 +437,7 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 [[gnu::noinline, gnu::cold]] void Executor::AnswerFailure(std::string_view error, Session& session,
                                                           resp::Writer& reply, Origin origin,
                                                           const char* end_before) {
+  only_quick_reads_ = false;
   if (reply.out().full()) return EndTooLong(session, origin);
   const bool half_written = session.pool().TakeFailed() || reply.out().end() != end_before;
   try {

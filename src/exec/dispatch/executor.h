@@ -16,6 +16,7 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include "exec/call/call.h"
 #include "exec/call/call_timer.h"
@@ -84,6 +85,9 @@ class Executor final : public InFlight, private ClientEnds::Ear {
 
   // Before the replies of a turn are written.
   void EndTurn() noexcept;
+  // All that has run since the last call were requests that read, take constant time, and of which nobody hears: whatever they
+  // change by the way, such as the order of keys, nobody has to look at.
+  bool TakeOnlyQuickReads() noexcept { return std::exchange(only_quick_reads_, true); }
 
   // This server follows a master now, or does not any more: other limits count.
   void FollowRole() noexcept {
@@ -188,6 +192,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   SlowCalls slow_calls_;
   HotKeys hot_keys_;
   const RunningCall* running_ = nullptr;
+  bool only_quick_reads_ = true;
   bool track_latency_ = false;
   uint64_t old_clock_cycles_;
   uint64_t late_cycles_ = 0;   // so long after refreshed_at_ the clock is stale, or a call may have been slow

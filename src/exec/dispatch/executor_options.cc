@@ -37,6 +37,9 @@ void Executor::FollowOptions() {
   options.Follow([this](const Settings&) { WarnOfNamespaces(server_); }, &Settings::maxkeys,
                  &Settings::namespaces);
   options.FollowFromNow(
+      [this](const Settings& settings) { server_.databases.heap().UseHugePages(settings.huge_pages); },
+      &Settings::huge_pages);
+  options.FollowFromNow(
       [this](const Settings& settings) { server_.notifier.Follow(settings.notify_keyspace_events); },
       &Settings::notify_keyspace_events);
   options.FollowFromNow([this](const Settings& settings) { TrackLatency(settings); },

@@ -81,6 +81,18 @@ void LargestBuffers(InfoSink& sink, const Sessions& sessions) {
   sink.Field(kOutput, output);
 }
 
+std::string_view NameOf(HugePages state) {
+  switch (state) {
+    case HugePages::kOff:
+      return "off";
+    case HugePages::kRefused:
+      return "refused";
+    case HugePages::kOn:
+      return "on";
+  }
+  return "";
+}
+
 // The bytes handed out by the allocator, the bytes of the pages in use, and the bytes held from the kernel.
 void AllocatorFields(InfoSink& sink, const MemoryReport& report) {
   const AllocatorBytes& bytes = report.allocator;
@@ -179,6 +191,8 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("mem_cluster_links", 0);
   sink.Field("mem_aof_buffer", 0);
   sink.Field("mem_allocator", AllocatorName());
+  if (sink.Wants("huge_pages")) sink.Field("huge_pages", NameOf(server.databases.heap().huge_pages()));
+  sink.Field("mem_huge_pages", server.databases.heap().HugeBytes());
   sink.Field("active_defrag_running", server.stats.defrag_percent);
   sink.Field("lazyfree_pending_objects", server.databases.waiting_keys());
   sink.Field("mem_spare_reply_chunks", report.spare_chunks);

@@ -25,8 +25,9 @@ class MemoryWatch {
   MemoryWatch(MemoryLimitFiles files, config::Options& options, ResidentGuard& resident, Log* log,
               uint64_t now_mono_ms);
 
+  bool Due(uint64_t now_mono_ms) const noexcept { return now_mono_ms >= next_look_mono_ms_; }
   void Look(uint64_t now_mono_ms) noexcept {
-    if (now_mono_ms >= next_look_mono_ms_) [[unlikely]]
+    if (Due(now_mono_ms)) [[unlikely]]
       ReadAgain(now_mono_ms);
   }
 

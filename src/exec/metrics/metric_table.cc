@@ -49,6 +49,7 @@ constexpr Metric kMetrics[] = {
     {"maxmemory_in_force", "", "memory_max_in_force_bytes", kGauge,
      "The limit that evictions go by, which is lower while resident memory is high."},
     {"mem_fragmentation_ratio", "", "memory_fragmentation_ratio", kGauge, "Resident memory by used memory."},
+    {"mem_huge_pages", "", "memory_huge_pages_bytes", kGauge, "Keys and values in huge pages."},
     {"mem_not_counted_for_evict", "", "memory_not_evictable_bytes", kGauge,
      "Used memory that causes no evictions."},
     {"mem_clients_normal", "", "memory_clients_bytes", kGauge, "Memory of clients' requests and replies."},

@@ -1,6 +1,8 @@
 #include "net/client/clients.h"
 
 #include <algorithm>
+#include <bit>
+#include <cstdlib>
 #include <new>
 #include <string>
 #include <utility>
@@ -32,6 +34,7 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
   turn_.Begin();
   Connection* connection = nullptr;
   try {
+    FindRoomToWatch(descriptor);
     connection = service.NewConnection(*this, kind);
     if (connection->is_scraper()) ++scrapers_known_;
     if (const int error = connection->Accept(loop, descriptor); error != 0)
@@ -43,6 +46,19 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
       log_.Warning("out of memory for new connections: ", refused, " refused");
     connection != nullptr ? connection->Drop() : CloseDescriptor(descriptor);
   }
+}
+
+// Libuv doubles its table of descriptors when it watches one beyond it, and aborts if there is no memory for that. What is
+// allocated and freed here is there for it.
+void Clients::FindRoomToWatch(int descriptor) {
+  const size_t needed =
+      std::bit_ceil(static_cast<size_t>(descriptor) + 3);  // with libuv's two places of its own
+  if (needed <= watchable_) [[likely]]
+    return;
+  void* const volatile room = std::malloc(needed * sizeof(void*));  // volatile: no compiler may leave it out
+  if (room == nullptr) throw std::bad_alloc();
+  std::free(room);
+  watchable_ = needed;
 }
 
 void Clients::LetIn(Connection& connection, size_t scrapers_max) {
@@ -212,6 +228,7 @@ bool Clients::IsThere(const Session& session) const noexcept { return !PeerHasEn
 // ---- time
 
 void Clients::File(Connection& connection) {
+  turn_.Begin();
   const uint64_t deadline = connection.NextDeadline();
   TimedClient* const timed = &connection;
   if (deadline == ParkingLot::kForever) return Unfile(connection);

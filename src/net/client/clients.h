@@ -97,6 +97,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   // A line of the log about a kind of incident that may be frequent.
   template <typename... Pieces>
   void Report(Incidents::Kind kind, const Pieces&... pieces) noexcept {
+    turn_.Begin();
     server_.incidents.Tell(kind, turn_.now().mono_ms, &log_, pieces...);
   }
   ChunkPool& chunks() noexcept { return chunks_; }
@@ -173,6 +174,8 @@ class Clients final : public Presence, private Alarms::Alarm {
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
+  // Throws std::bad_alloc if libuv could not watch the descriptor.
+  void FindRoomToWatch(int descriptor);
   void LetIn(Connection& connection, size_t scrapers_max);
   void EndFullTurn();
   // Closes the scraper that has been spare for longest. False if no scraper is spare.
@@ -198,6 +201,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   SharedBytes last_address_;
   ClientWheel wheel_;
   std::unordered_set<Connection*> all_;
+  size_t watchable_ = 0;               // libuv has room for descriptors below
   size_t let_in_ = 0;                  // admitted connections that have not left, without scrapers
   std::vector<Connection*> scrapers_;  // admitted scrapers; LetIn makes room
   size_t scrapers_known_ = 0;          // of all_

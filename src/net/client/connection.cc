@@ -181,6 +181,7 @@ void Connection::Linger() {
 
 void Connection::Drop() {
   if (state_ == State::kClosed) return;
+  clients_.turn().Begin();
   if (state_ == State::kLingering) clients_.EndLinger();
   Leave();
   SetThrottled(false);

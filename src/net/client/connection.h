@@ -79,6 +79,7 @@ class Connection : public TimedClient {
   void Refuse(Verdict verdict, bool may_linger);
   // Null: plain.
   Filter* filter() noexcept { return filter_.get(); }
+  const Filter* filter() const noexcept { return filter_.get(); }
   // Hands over waiting plaintext from the filter, as much as one read per turn allows. REQUIRES: there is a filter.
   void Deliver();
   // The handshake had to wait and may go on now: reads the bytes for the handshake. REQUIRES: Clients::Postpone listed the

@@ -96,6 +96,7 @@ void Connection::GoOnWithHandshake() {
 }
 
 void Connection::OnCiphertext(std::string_view bytes) {
+  clients_.turn().Begin();
   heard_mono_ms_ = clients_.turn().now().mono_ms;
   const bool shakes_hands = ShakesHands();
   const bool all_sent = filter_->to_send() == 0;

@@ -60,7 +60,7 @@ void Connection::OnPeerGone() {
 
 bool Connection::BeginRead() noexcept {
   Turn& turn = clients_.turn();
-  turn.Begin();
+  turn.BeginReading();
   if (read_turn_ == turn.number()) return false;
   read_turn_ = turn.number();
   return true;

@@ -82,6 +82,7 @@ void RespClient::TakeInput(std::span<const char> bytes) {
   const std::string_view to_run = input_.Filled(parser, bytes);
   if (!to_run.empty()) return clients().Defer(*this, to_run);
   // The bytes went into a block; later bytes complete the block.
+  clients().turn().Begin();
   input_bytes += size;
   BookArriving(size);
 }
@@ -104,7 +105,8 @@ bool RespClient::TakeEnd() {
 
 void RespClient::AfterRun(const Feed& feed) {
   if (state() != State::kOpen) return;
-  if (feed.state == Feed::State::kNoRoom) return DropForMemory("its requests");
+  if (feed.state == Feed::State::kNoRoom) [[unlikely]]
+    return DropForMemory("its requests");
   try {
     input_.Keep(feed);
   } catch (const std::bad_alloc&) {
@@ -124,6 +126,7 @@ void RespClient::AfterInput() {
   // Nothing is kept and there is something to write: Flush will do the rest.
   if (dirty && input_.empty() && parser.idle()) [[likely]]
     return;
+  clients().turn().Begin();
   Account();
   if (EnforceInputLimit()) return;
   set_input_full(KeepsEnough());
@@ -159,11 +162,17 @@ void RespClient::Flush() {
   if (!WriteOut()) return;
   net_output_bytes = written_bytes();
   if (Has(Mode::kEnding)) SetEnding();
-  Account();
+  if (!IsBookedAsIdle()) Account();
   if (transaction != nullptr && EnforceInputLimit()) [[unlikely]]
     return;
   set_input_full(KeepsEnough());
   FollowOutput();
+}
+
+// As for most clients after most turns: nothing waits, in either direction, and so it was booked.
+[[gnu::always_inline]] inline bool RespClient::IsBookedAsIdle() const noexcept {
+  return held_bytes() == sizeof(Session) && input_.memory(parser) == 0 && output.memory() == 0 &&
+         filter() == nullptr && !HoldsRareThings(*this);
 }
 
 void RespClient::Account() noexcept {

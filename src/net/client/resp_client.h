@@ -58,6 +58,8 @@ class RespClient final : public Session, public Connection {
   std::string_view name() const noexcept override { return peer; }
   std::string_view RefusalOf(Verdict verdict) const noexcept override { return net::RefusalOf(verdict); }
 
+  // Account would book what is booked already.
+  bool IsBookedAsIdle() const noexcept;
   // Counts the kept bytes, closes the client if there are too many, and reads on or stops.
   void AfterInput();
   // Closes the client, and returns true, if its waiting requests are larger than client-query-buffer-limit.

@@ -2,7 +2,10 @@
 // (ServerLoop::EndFullTurn).
 //
 // The first callback of a turn reads the clock for all callbacks; every working callback calls Begin, at the cost of one
-// test after the first call. Durations are measured with the TSC. Loop thread only.
+// test after the first call. Durations are measured with the TSC.
+//
+// Most turns bring nothing but reads of clients (BeginReading). If their requests are quick reads, too, nothing has changed
+// that the end of a turn would have to look at: see Timekeeper::HasNothingNew. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -27,22 +30,32 @@ class Turn {
   Turn& operator=(const Turn&) = delete;
 
   void Begin() noexcept {
+    BeginReading();
+    only_reads_ = false;
+  }
+  // As Begin, for a callback that receives bytes and changes nothing else.
+  void BeginReading() noexcept {
     finished_ = false;
     if (!running_) [[unlikely]]
       Start();
   }
+  // No callback has called Begin since the last End.
+  bool only_reads() const noexcept { return only_reads_; }
   // All work left by the callbacks was done. True until the next working callback.
   void SetFinished() noexcept { finished_ = true; }
   bool finished() const noexcept { return finished_; }
-  // The loop is about to poll, or the turn is full.
-  void End() noexcept {
+  // The loop is about to poll, or the turn is full. `memory_is_same`: as after the last turn.
+  void End(bool memory_is_same = false) noexcept {
+    only_reads_ = true;
     if (!running_) return;
     running_ = false;
-    static_cast<void>(server_.memory.Peak());  // Peak samples the used memory
+    if (!memory_is_same) static_cast<void>(server_.memory.Peak());  // Peak samples the used memory
     const uint64_t us = server_.cycle_rate.ToUs(ReadCycles() - began_);
     if (us > server_.stats.loop_turn_max_us) server_.stats.loop_turn_max_us = us;
   }
 
+  // The turn's time until `now` (ReadCycles). REQUIRES: Begin was called in this turn.
+  uint64_t CyclesUntil(uint64_t now) const noexcept { return now - began_; }
   // Different in each turn (except for wrapping round).
   uint32_t number() const noexcept { return number_; }
   Now now() const noexcept { return executor_.now(); }
@@ -65,6 +78,7 @@ class Turn {
     if (moved < kClockStepMs && moved > -kClockStepMs) return;
     ++server_.databases.expiry_stats().clock_steps;
     stepped_ = true;
+    only_reads_ = false;
   }
 
   Server& server_;
@@ -75,6 +89,7 @@ class Turn {
   bool running_ = false;
   bool finished_ = false;
   bool stepped_ = false;
+  bool only_reads_ = true;
 };
 
 }  // namespace mayfly::net

@@ -26,6 +26,7 @@ void HttpClient::OnOpen() { stage_since_mono_ms_ = clients().turn().now().mono_m
 const Connection::ReadCalls& HttpClient::read_calls() const noexcept { return kReadCallsOf<HttpClient>; }
 
 void HttpClient::TakeInput(std::span<const char> bytes) {
+  clients().turn().Begin();
   unread_ = {bytes.data(), bytes.size()};
   Flush();
 }

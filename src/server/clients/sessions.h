@@ -66,6 +66,10 @@ class Sessions {
   const std::vector<Session*>& TakeDirty() noexcept {
     taken_.clear();
     taken_.swap(dirty_);
+    if (taken_.size() == 1) {
+      taken_.front()->dirty = false;
+      return taken_;
+    }
     for (Session* session : taken_) session->dirty = false;
     std::partition(taken_.begin(), taken_.end(),
                    [](const Session* session) { return (session->modes & kIsTold) == 0; });

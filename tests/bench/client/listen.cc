@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modes.h"
+#include "percentile.h"
 #include "requests.h"
 #include "socket.h"
 
@@ -17,11 +18,6 @@ namespace {
 double WallMs() {
   using namespace std::chrono;
   return duration<double, std::milli>(system_clock::now().time_since_epoch()).count();
-}
-
-// REQUIRES: lags is sorted and not empty.
-double Percentile(const std::vector<double>& lags, double part) {
-  return lags[std::min(lags.size() - 1, static_cast<size_t>(part * static_cast<double>(lags.size())))];
 }
 
 }  // namespace

@@ -68,6 +68,22 @@ void AddProbe(CLI::App& app, ProbeOptions& probe) {
   mode->callback([&probe] { Probe(probe); });
 }
 
+void AddVolley(CLI::App& app, VolleyOptions& volley) {
+  CLI::App* const mode =
+      app.add_subcommand("volley", "requests over a unix socket, as memtier_benchmark sends them");
+  mode->add_option("path", volley.path)->required();
+  mode->add_option("--command", volley.command)->check(CLI::IsMember({"get", "set"}));
+  mode->add_option("--connections", volley.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--depth", volley.depth)->check(CLI::PositiveNumber);
+  mode->add_option("--requests", volley.requests, "of each connection")
+      ->required()
+      ->check(CLI::PositiveNumber);
+  mode->add_option("--keys", volley.keys, "of each connection")->check(CLI::PositiveNumber);
+  mode->add_option("--value-bytes", volley.value_bytes, "A or A-B");
+  mode->add_option("--memcached", volley.memcached, "1: memcached's text protocol");
+  mode->callback([&volley] { RunVolley(volley); });
+}
+
 void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
   CLI::App* const mode =
       app.add_subcommand("traffic", "ask at a steady rate, also while a server goes and comes");
@@ -85,14 +101,29 @@ void AddTraffic(CLI::App& app, TrafficOptions& traffic) {
   mode->callback([&traffic] { RunTraffic(traffic); });
 }
 
-}  // namespace
+void AddPace(CLI::App& app, PaceOptions& pace) {
+  CLI::App* const mode =
+      app.add_subcommand("pace", "ask at random times, and measure from when a request was due");
+  mode->add_option("port", pace.port)->required();
+  mode->add_option("--connections", pace.connections)->check(CLI::PositiveNumber);
+  mode->add_option("--rate", pace.rate)->check(CLI::PositiveNumber);
+  mode->add_option("--seconds", pace.seconds)->check(CLI::PositiveNumber);
+  mode->add_option("--warm-up", pace.warm_up)->check(CLI::NonNegativeNumber);
+  mode->add_option("--write-share", pace.write_share)->check(CLI::Range(0.0, 1.0));
+  mode->add_option("--keys", pace.keys)->required()->check(CLI::PositiveNumber);
+  mode->add_option("--exponent", pace.exponent)->check(CLI::NonNegativeNumber);
+  mode->add_option("--seed", pace.seed);
+  mode->add_option("--value-bytes", pace.value_bytes);
+  mode->add_option("--ttl-ms", pace.ttl_ms);
+  mode->add_option("--new-keys", pace.new_keys);
+  mode->add_option("--beside", pace.beside, "a request, beside the others");
+  mode->add_option("--beside-ms", pace.beside_ms)->check(CLI::PositiveNumber);
+  mode->add_option("--syncs", pace.syncs);
+  mode->callback([&pace] { RunPace(pace); });
+}
 
-int main(int argc, char** argv) {
-  CLI::App app("Load and latency for servers that speak the Redis protocol, on this machine");
-  app.require_subcommand(1);
-
-  LoadOptions load;
-  CLI::App* mode = app.add_subcommand("load", "insert keys");
+void AddLoad(CLI::App& app, LoadOptions& load) {
+  CLI::App* const mode = app.add_subcommand("load", "insert keys");
   mode->add_option("port", load.port)->required();
   mode->add_option("--keys", load.keys)->required();
   mode->add_option("--first", load.first);
@@ -102,10 +133,11 @@ int main(int argc, char** argv) {
   mode->add_option("--request", load.request, "for each member: words with {k} and {m} for numbers");
   mode->add_option("--members", load.members, "of each key")->check(CLI::PositiveNumber);
   mode->add_option("--noise", load.noise, "1: values that do not compress");
-  mode->callback([&] { Load(load); });
+  mode->callback([&load] { Load(load); });
+}
 
-  AskOptions ask;
-  mode = app.add_subcommand("ask", "send requests for random keys over many connections");
+void AddAsk(CLI::App& app, AskOptions& ask) {
+  CLI::App* const mode = app.add_subcommand("ask", "send requests for random keys over many connections");
   mode->add_option("port", ask.port)->required();
   mode->add_option("--command", ask.command)->check(CLI::IsMember({"get", "set", "setex"}));
   mode->add_option("--connections", ask.connections)->check(CLI::PositiveNumber);
@@ -116,7 +148,32 @@ int main(int argc, char** argv) {
   mode->add_option("--request", ask.request,
                    "instead of a command: forms with {k} and {m}, \" ; \" between them");
   mode->add_option("--members", ask.members)->check(CLI::PositiveNumber);
-  mode->callback([&] { Ask(ask); });
+  mode->callback([&ask] { Ask(ask); });
+}
+
+void AddDeliver(CLI::App& app, DeliverOptions& deliver) {
+  CLI::App* const mode = app.add_subcommand("deliver", "publish messages to subscribers");
+  mode->add_option("port", deliver.port)->required();
+  mode->add_option("--subscribers", deliver.subscribers)->check(CLI::PositiveNumber);
+  mode->add_option("--patterns", deliver.patterns, "in all, instead of one channel");
+  mode->add_option("--suffixes", deliver.suffixes, "patterns that begin with the wildcard");
+  mode->add_option("--depth", deliver.depth)->check(CLI::PositiveNumber);
+  mode->add_option("--messages", deliver.messages)->required();
+  mode->add_option("--value-bytes", deliver.value_bytes);
+  mode->callback([&deliver] { Deliver(deliver); });
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  CLI::App app("Load and latency for servers that speak the Redis protocol, on this machine");
+  app.require_subcommand(1);
+
+  LoadOptions load;
+  AddLoad(app, load);
+
+  AskOptions ask;
+  AddAsk(app, ask);
 
   ProbeOptions probe;
   AddProbe(app, probe);
@@ -125,15 +182,7 @@ int main(int argc, char** argv) {
   AddHold(app, hold);
 
   DeliverOptions deliver;
-  mode = app.add_subcommand("deliver", "publish messages to subscribers");
-  mode->add_option("port", deliver.port)->required();
-  mode->add_option("--subscribers", deliver.subscribers)->check(CLI::PositiveNumber);
-  mode->add_option("--patterns", deliver.patterns, "in all, instead of one channel");
-  mode->add_option("--suffixes", deliver.suffixes, "patterns that begin with the wildcard");
-  mode->add_option("--depth", deliver.depth)->check(CLI::PositiveNumber);
-  mode->add_option("--messages", deliver.messages)->required();
-  mode->add_option("--value-bytes", deliver.value_bytes);
-  mode->callback([&] { Deliver(deliver); });
+  AddDeliver(app, deliver);
 
   StormOptions storm;
   AddStorm(app, storm);
@@ -147,8 +196,14 @@ int main(int argc, char** argv) {
   TasksOptions tasks;
   AddTasks(app, tasks);
 
+  VolleyOptions volley;
+  AddVolley(app, volley);
+
   TrafficOptions traffic;
   AddTraffic(app, traffic);
+
+  PaceOptions pace;
+  AddPace(app, pace);
 
   CLI11_PARSE(app, argc, argv);
   return 0;

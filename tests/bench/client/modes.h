@@ -133,6 +133,22 @@ struct TasksOptions {
 // the client that asks.
 void RunTasks(const TasksOptions& options);
 
+struct VolleyOptions {
+  std::string path;             // of the server's unix socket
+  std::string command = "set";  // set, get
+  int connections = 256;
+  int depth = 1;                       // requests under way on each connection
+  uint64_t requests = 0;               // of each connection
+  uint64_t keys = 1000;                // of each connection, taken in order
+  std::string value_bytes = "1-1024";  // each value has a random size of this range
+  bool memcached = false;              // the text protocol of memcached instead of Redis's
+};
+// Requests as memtier_benchmark sends them with --key-pattern=P:P: each connection goes through keys of its own in order and keeps
+// `depth` requests under way: it sends as many as were answered. Says "ready", begins at a line on standard input, and keeps its
+// connections until that input ends. Reports how long a request waited for its reply, and the client's own processor time.
+// A GET has to be a hit; what is not, ends the run.
+void RunVolley(const VolleyOptions& options);
+
 struct TrafficOptions {
   int port = 0;
   int connections = 20;
@@ -153,5 +169,29 @@ struct TrafficOptions {
 // the start, requests that were answered, hits, errors, connections that were refused, requests that were lost with their
 // connection, and the longest wait; and the wall-clock time of the start.
 void RunTraffic(const TrafficOptions& options);
+
+struct PaceOptions {
+  int port = 0;
+  int connections = 50;
+  double rate = 50'000;  // requests a second, of all connections together
+  double seconds = 10;
+  double warm_up = 1;  // seconds before
+  double write_share = 0.1;
+  uint64_t keys = 0;
+  double exponent = 0.99;  // of the popularity of keys; 0: all alike
+  uint64_t seed = 1;
+  uint64_t value_bytes = 100;
+  uint64_t ttl_ms = 0;    // of what is written; 0: none
+  bool new_keys = false;  // every write is of a key that was not there
+  // A request that goes beside the others, every beside_ms; its replies do not matter.
+  std::string beside = {};
+  int beside_ms = 100;
+  bool syncs = false;  // a replica that asks for one full synchronisation after the other
+};
+// Sends requests at random times (a Poisson process), each when it is due, whether or not earlier ones were answered; the
+// connections take turns. Reports percentiles of the waits, from the time when a request was due until its reply was read: a
+// server that stalls thereby spoils the waits of all requests that were due meanwhile, as it does for an application
+// (no coordinated omission). Also how late this program was with sending.
+void RunPace(const PaceOptions& options);
 
 }  // namespace mayfly::bench

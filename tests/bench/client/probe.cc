@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "modes.h"
+#include "percentile.h"
 #include "requests.h"
 #include "socket.h"
 
@@ -75,11 +76,6 @@ class Emptiness {
   Socket socket_;
   uint64_t below_bytes_;
 };
-
-// REQUIRES: waits is sorted and not empty.
-double Percentile(const std::vector<double>& waits, double part) {
-  return waits[std::min(waits.size() - 1, static_cast<size_t>(part * static_cast<double>(waits.size())))];
-}
 
 void Print(std::vector<double> waits_us, int64_t gone_ms) {
   std::sort(waits_us.begin(), waits_us.end());

@@ -13,6 +13,7 @@
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
+#include <sys/un.h>
 
 namespace mayfly::bench {
 void Die(const std::string& what) {
@@ -33,6 +34,16 @@ Socket::Socket(int port) : fd_(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
   setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
   const linger reset{1, 0};
   setsockopt(fd_, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+}
+
+Socket::Socket(const std::string& path) : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+  if (fd_ < 0) DieOfErrno("no socket");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) Die("too long for a socket's path: " + path);
+  path.copy(address.sun_path, path.size());
+  if (connect(fd_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0)
+    DieOfErrno("no connection to " + path);
 }
 
 Socket::~Socket() {
@@ -58,21 +69,25 @@ size_t Socket::Write(std::string_view bytes) {
   return written;
 }
 
-bool Socket::Read(std::string* copy) {
-  std::array<char, kReadBytes> buffer;
+size_t Socket::Receive(std::span<char> room) {
   for (;;) {
-    const ssize_t size = recv(fd_, buffer.data(), buffer.size(), 0);
+    const ssize_t size = recv(fd_, room.data(), room.size(), 0);
     if (size < 0 && errno == EINTR) continue;
-    if (size < 0 && errno == EAGAIN) return false;
+    if (size < 0 && errno == EAGAIN) return 0;
     if (size < 0) DieOfErrno("cannot read from the server");
     if (size == 0) {
       Die(replies_.errors() > 0 ? replies_.first_error() : "the server closed the connection");
     }
-    const std::string_view bytes(buffer.data(), static_cast<size_t>(size));
-    if (copy != nullptr) copy->append(bytes);
-    replies_.Feed(bytes);
-    return true;
+    return static_cast<size_t>(size);
   }
+}
+
+bool Socket::Read(std::string* copy) {
+  std::array<char, kReadBytes> buffer;
+  const std::string_view bytes(buffer.data(), Receive(buffer));
+  if (copy != nullptr) copy->append(bytes);
+  replies_.Feed(bytes);
+  return !bytes.empty();
 }
 
 void Socket::ReadUntil(uint64_t count) {

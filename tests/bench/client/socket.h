@@ -1,10 +1,11 @@
-// A TCP connection to a server on this machine; counts the replies. Any error ends the program, since a run
+// A connection to a server on this machine, by TCP or a unix socket; counts the replies. Any error ends the program, since a run
 // whose connection broke has no result.
 //
 // Closing resets the connection, so that thousands of closed ones leave no ports in TIME_WAIT. Movable; owns
 // the descriptor.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,7 +20,12 @@ namespace mayfly::bench {
 
 class Socket {
  public:
+  // What one Read takes at most.
+  static constexpr size_t kReadBytes = 256 * 1024;
+
   explicit Socket(int port);
+  // The path of a unix socket.
+  explicit Socket(const std::string& path);
   ~Socket();
   Socket(Socket&& other) noexcept;
   Socket(const Socket&) = delete;
@@ -32,6 +38,8 @@ class Socket {
   void SetNonBlocking();
   // Writes what fits and returns how many bytes that was; a blocking socket takes all.
   size_t Write(std::string_view bytes);
+  // Reads once, and counts nothing. Returns the number of bytes; 0 if a non-blocking socket had nothing.
+  size_t Receive(std::span<char> room);
   // Reads once, counts the replies, and appends the bytes to `copy` unless that is null. False if a
   // non-blocking socket had nothing.
   bool Read(std::string* copy = nullptr);
@@ -41,8 +49,6 @@ class Socket {
   void ReadUntil(uint64_t count);
 
  private:
-  static constexpr size_t kReadBytes = 256 * 1024;
-
   int fd_;
   Replies replies_;
 };

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "modes.h"
+#include "percentile.h"
 #include "requests.h"
 #include "socket.h"
 
@@ -34,11 +35,6 @@ double NowMs() {
 std::string LineOf(std::string_view reply, size_t nth) {
   for (; nth != 0; --nth) reply.remove_prefix(reply.find('\n') + 1);
   return std::string(reply.substr(0, reply.find('\r')));
-}
-
-// REQUIRES: waits is sorted and not empty.
-double Percentile(const std::vector<double>& waits, double part) {
-  return waits[std::min(waits.size() - 1, static_cast<size_t>(part * static_cast<double>(waits.size())))];
 }
 
 // One caller: asks for the value, computes it if need be, and asks again after a pause.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "modes.h"
+#include "percentile.h"
 #include "requests.h"
 #include "socket.h"
 
@@ -21,11 +22,6 @@ constexpr std::string_view kBlockMs = "1000";
 double WallMs() {
   using namespace std::chrono;
   return duration<double, std::milli>(system_clock::now().time_since_epoch()).count();
-}
-
-// REQUIRES: lags is sorted and not empty.
-double Percentile(const std::vector<double>& lags, double part) {
-  return lags[std::min(lags.size() - 1, static_cast<size_t>(part * static_cast<double>(lags.size())))];
 }
 
 // Reads the values of a complete RESP2 reply one after another.

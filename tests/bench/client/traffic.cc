@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "modes.h"
+#include "popular_keys.h"
 #include "replies.h"
 #include "requests.h"
 #include "socket.h"
-#include "zipf.h"
 
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -42,19 +42,19 @@ struct Slice {
   double longest_us = 0;
 };
 
-// Requests for keys by their popularity. Neighbours in rank are no neighbours by number.
+// Requests for keys by their popularity.
 class Requests {
  public:
   explicit Requests(const TrafficOptions& options)
       : options_(options),
-        ranks_(static_cast<uint32_t>(options.keys), options.exponent, options.seed),
+        keys_(options.keys, options.exponent, options.seed),
         forms_(options.write.empty() ? std::vector<RequestForm>() : ReadForms(options.write)),
         value_(options.value_bytes, 'v'),
-        random_(options.seed * kOther) {}  // whether a request writes has nothing to do with its key
+        random_(OtherSeed(options.seed)) {}  // whether a request writes has nothing to do with its key
 
   // Appends a request, and returns whether it writes.
   bool Append(std::string& out) {
-    const uint64_t number = ranks_.Next() * kStride % options_.keys;
+    const uint64_t number = keys_.Next();
     const bool writes = static_cast<double>(random_() >> 11) * 0x1p-53 < options_.write_share;
     if (!writes) {
       AppendRequest(out, {"GET", KeyOf(number)});
@@ -69,12 +69,8 @@ class Requests {
   }
 
  private:
-  static constexpr uint64_t kStride = 2'654'435'761;  // a prime, above every number of keys
-  // Makes a seed whose numbers are others. Those of a seed and of its complement rise and fall together.
-  static constexpr uint64_t kOther = 0x9e3779b97f4a7c15;
-
   const TrafficOptions& options_;
-  Zipf ranks_;
+  PopularKeys keys_;
   std::vector<RequestForm> forms_;
   std::string value_;
   std::mt19937_64 random_;

@@ -18,7 +18,7 @@ class CannotRun(Exception):
 
 
 class Bench:
-    def __init__(self, specs, programs, folder, quick, progress):
+    def __init__(self, specs, programs, folder, quick, progress, rounds=0):
         # The servers, ours first.
         self.specs = specs
         # The folder of the measuring programs, bench_*.
@@ -26,6 +26,8 @@ class Bench:
         # A scratch folder, removed at the end.
         self.folder = folder
         self.quick = quick
+        # How many rounds instead of a section's own number, where the section allows it; 0: the section's.
+        self.rounds = rounds
         self.progress = progress
         self.server_processor, self.client_processor = machine.processors()
         self.file_limit = machine.raise_file_limit()

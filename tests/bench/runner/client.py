@@ -68,8 +68,13 @@ class Client:
             process.stdout.readline()
             yield lambda: self._result(process)
 
-    def _timed(self, mode, server, options):
-        with self._running(mode, server.port, options) as process:
+    def volley(self, server, path, **options):
+        """As memtier_benchmark over a unix socket: command, connections, depth, requests, keys, value_bytes, memcached. The result
+        also has cpu_us and user_us, as of ask."""
+        return self._timed("volley", server, options, path)
+
+    def _timed(self, mode, server, options, address=None):
+        with self._running(mode, address or server.port, options) as process:
             # All are connected and have had a first reply.
             if process.stdout.readline().strip() != b"ready":
                 return self._result(process)
@@ -129,6 +134,12 @@ class Client:
     def tasks(self, server, **options):
         """Delayed tasks, taken from a stream: tasks, value_bytes, lead_ms, spread_ms, give_up_ms, herd."""
         with self._running("tasks", server.port, options) as process:
+            return self._result(process)
+
+    def pace(self, server, **options):
+        """Requests at random times, each when it is due: rate, seconds, warm_up, connections, write_share, keys, exponent, value_bytes,
+        ttl_ms, new_keys, beside (a request), beside_ms, syncs. The result has percentiles of the waits."""
+        with self._running("pace", server.port, options) as process:
             return self._result(process)
 
     @contextlib.contextmanager

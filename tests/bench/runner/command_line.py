@@ -73,6 +73,7 @@ def parse(arguments):
         "and valkey replace the built-in commands",
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and one round: a look, not a result")
+    parser.add_argument("--rounds", type=int, default=0, metavar="N", help="rounds of the section shootout, instead of its own number")
     parser.add_argument("--sections", metavar="A,B", help="only these, in this order")
     parser.add_argument("--json", metavar="FILE", help="write all figures there, after each section")
     parser.add_argument(
@@ -95,7 +96,8 @@ def parse(arguments):
     parser.add_argument(
         "--readme",
         action="store_true",
-        help="write the main figures into docs/benchmarks.md and the most important ones into README.md; full runs only",
+        help="write the main figures into docs/benchmarks.md and the most important ones into README.md; full runs only. A run of a few "
+        "sections writes those tables of docs/benchmarks.md that belong to one of them alone",
     )
     parser.add_argument("--selftest", action="store_true", help="check the runner itself; measures nothing")
     options = parser.parse_args(arguments)
@@ -137,7 +139,7 @@ def _measure(options, found, progress):
     folder = tempfile.mkdtemp(prefix="mayfly-bench.")
     try:
         specs, left_out = without_missing(options)
-        bench = Bench(specs, PROGRAMS, folder, options.quick, progress)
+        bench = Bench(specs, PROGRAMS, folder, options.quick, progress, options.rounds)
         for name in left_out:
             progress.say(f"{name} is not measured: its program is missing")
         if bench.server_processor is None:
@@ -195,12 +197,14 @@ def _write(options, found, progress):
             to = os.path.join(folder, module.PLOT)
             _draw(progress, to, lambda to=to, name=name, module=module: module.draw(found.sections[name], to))
     if options.readme:
+        fronts = [name for name, module in own.items() if hasattr(module, "FRONT")]
+        if found.quick or not (complete or fronts):
+            raise readme.NotWritable("a README shows a full run of all sections only, or a section's own table")
+        for name in fronts:
+            _write_readme(FIGURES, own[name].front_text(found.sections[name]), readme.markers_of(own[name].FRONT))
         if not complete:
-            raise readme.NotWritable("a README shows a full run of all sections only")
+            return progress.say(f"wrote the own tables of {', '.join(fronts)}; the others are of a full run of all sections only")
         _write_readme(README, readme.short_text(shown, found.machine, found.versions))
-        for name, module in own.items():
-            if hasattr(module, "FRONT"):
-                _write_readme(FIGURES, module.front_text(found.sections[name]), readme.markers_of(module.FRONT))
         abouts = {module.TITLE: module.ABOUT for module in own.values()}
         _write_readme(FIGURES, readme.full_text(shown, found.machine, found.versions, abouts))
 

@@ -111,6 +111,32 @@ def lines(curves, x_label, y_label, path):
     _save(pyplot, figure, path)
 
 
+def grid(panels, ticks, x_label, y_label, path):
+    """Panels side by side with the same axes, {title: {name: [a number or None for each of `ticks`]}}; the numbers are on a logarithmic
+    scale."""
+    if not any(v for curves in panels.values() for values in curves.values() for v in values):
+        raise NothingToShow("no plot: no figure of it was measured")
+    pyplot = _pyplot()
+    figure, all_axes = pyplot.subplots(1, len(panels), figsize=(9.2, 3.2), sharey=True, squeeze=False)
+    for axes, (title, curves) in zip(all_axes[0], panels.items()):
+        for i, (name, values) in enumerate(curves.items()):
+            points = [(x, v) for x, v in enumerate(values) if v]
+            if points:
+                axes.plot(*zip(*points), color=COLOURS[i % len(COLOURS)], linewidth=2, label=name, marker="o", markersize=3)
+        axes.set_title(title, fontsize=9, color=GREY)
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(ticks)), ticks)
+        axes.set_xlabel(x_label, color=GREY, fontsize=8)
+        axes.tick_params(axis="both", which="both", colors=GREY, labelsize=7, length=0)
+        axes.grid(color=GREY, alpha=0.25, linewidth=0.7)
+        axes.set_axisbelow(True)
+        for spine in axes.spines.values():
+            spine.set_visible(False)
+    all_axes[0][0].set_ylabel(y_label, color=GREY, fontsize=9)
+    all_axes[0][0].legend(frameon=False, labelcolor=GREY, fontsize=8, loc="upper left")
+    _save(pyplot, figure, path)
+
+
 def _pyplot():
     try:
         import matplotlib

@@ -143,6 +143,38 @@ def _plot():
         raise AssertionError("a plot without a bar")
 
 
+def _table_of_events():
+    events = sections.load("events")
+    found = Figures()
+    for name in events.OTHERS:
+        rows = events._rows(found, name, 180)
+        for column, ms, missing in ((OURS, 0.5, 0), ("redis", 180_000, 17)):
+            for row in rows.values():
+                row.add(column, missing if row is rows["missing"] else ms)
+    rows = events.front_text(found.all()).splitlines()
+    assert rows[0] == "One run, 180 s at most:" and rows[2] == "| beside | Mayfly | Redis |", rows
+    assert len(rows) == 4 + len(events.OTHERS), rows
+    cells = "| no other key | 0.50 ms / 0.50 ms / 0.50 ms | 180 s / 180 s / 180 s; 17 did not come |"
+    assert rows[4] == cells, rows[4]
+    with open(command_line.FIGURES, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(events.FRONT))
+
+
+def _table_of_shootout():
+    shootout = sections.load("shootout")
+    found = Figures()
+    for depth in shootout.DEPTHS:
+        for command in shootout.COMMANDS:
+            for name, unit in shootout.PARTS.values():
+                found.figure(f"{command}, pipeline {depth}: {name}", unit).add(OURS, 4)
+    found.figure("SET, pipeline 1: time a request", "µs").add("redis", Trouble("refused"))
+    rows = shootout.front_text(found.all()).splitlines()
+    assert rows[0] == "Median of 1 runs:" and len(rows) == 4 + 2 * len(shootout.DEPTHS), rows
+    assert rows[4] == "| SET, pipeline 1 | 250k; 4 / 4 / 4 / 4 µs; 4 µs | - |", rows[4]
+    with open(command_line.FIGURES, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(shootout.FRONT))
+
+
 def _own_tables():
     stampede = sections.load("stampede")
     found = Figures()
@@ -155,6 +187,8 @@ def _own_tables():
     assert rows[2] == "| GET and SET | 0.90 | 0.10 ms | - ms |" and len(rows) == 7, rows
     with open(command_line.FIGURES, encoding="utf-8") as file:
         readme.insert(file.read(), "", readme.markers_of(stampede.FRONT))
+    _table_of_events()
+    _table_of_shootout()
     try:
         stampede.draw([], "/nowhere/plot.svg")
     except plot.NothingToShow:
@@ -233,6 +267,20 @@ def _misses():
         assert chunk >= misses.MEMCACHED_ITEM and abs(pages * (misses.MIB // chunk) - keys) < keys / 50, (pages, item)
 
 
+def _mixes():
+    mixes = sections.load("mixes")
+    curve = [mixes.Point(100, 0.5), mixes.Point(400, 0.1), mixes.Point(1600, 0.1)]
+    assert mixes.memory_for(curve, 0.5) == 100 and mixes.memory_for(curve, 0.9) == 100
+    assert round(mixes.memory_for(curve, 0.3)) == 200 and round(mixes.memory_for(curve, 0.1)) == 400
+    assert mixes.memory_for(curve, 0.05) is None
+    assert round(mixes.misses_at(curve, 200), 6) == 0.3 and mixes.misses_at(curve, 1) == 0.5 and mixes.misses_at(curve, 9e9) == 0.1
+    assert round(mixes.geometric_mean([2, 8]), 6) == 4
+    other = [[mixes.Point(1, m) for m in (0.9, 0.6, 0.4, 0.2)], [mixes.Point(1, m) for m in (0.9, 0.7, 0.3, 0.25)]]
+    assert mixes.goals_of(other, mixes.LIMITS) == [0.6, 0.3, 0.2 * mixes.NEARLY]
+    assert mixes.goals_of([[mixes.Point(1, m) for m in (0.21, 0.21, 0.2, 0.2)]], mixes.LIMITS) == []
+    assert os.path.exists(mixes.TABLE) and len({m.number for m in mixes.MIXES}) == len(mixes.MIXES) >= 12
+
+
 def _progress():
     stream = io.StringIO()
     shown = Progress(stream)
@@ -243,6 +291,6 @@ def _progress():
 
 
 def run():
-    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _restarts, _command_line, _missing_programs, _rounds, _sections, _misses, _progress):
+    for check in (_figures, _table, _results, _readme, _plot, _own_tables, _starts, _restarts, _command_line, _missing_programs, _rounds, _sections, _misses, _mixes, _progress):
         check()
     return 0

@@ -99,7 +99,41 @@ TEST_CASE("up to 512 bytes no object is rounded up by 16 bytes or more") {
   }
 }
 
+TEST_CASE("a heap has huge pages only if somebody wants them") {
+  Heap heap(Heap::kMinRegionBytes);
+  CHECK(heap.huge_pages() == HugePages::kOff);
+  heap.UseHugePages(true);
+  CHECK(heap.huge_pages() != HugePages::kOff);
+  heap.UseHugePages(false);
+  CHECK(heap.huge_pages() == HugePages::kOff);
+}
+
 #ifndef MAYFLY_SANITIZE
+TEST_CASE("a large heap is in huge pages, which go back with their objects") {
+  constexpr size_t kSize = 1000;
+  constexpr size_t kCount = 100'000;
+  Heap heap(size_t{256} << 20);
+  heap.UseHugePages(true);
+  if (heap.huge_pages() != HugePages::kOn) return;  // on this machine nobody has any
+  std::vector<void*> objects;
+  for (size_t i = 0; i < kCount; ++i)
+    objects.push_back(std::memset(heap.Allocate(kSize), static_cast<int>(i), kSize));
+  CHECK(heap.HugeBytes() > kCount * kSize / 3);
+  for (size_t i = 0; i < kCount; ++i) {
+    if (i % 5 != 0) heap.Free(objects[i], kSize);
+  }
+  heap.Purge();
+  bool intact = true;
+  for (size_t i = 0; i < kCount; i += 5) {
+    const auto* object = static_cast<const char*>(objects[i]);
+    intact &= object[0] == static_cast<char>(i) && std::memcmp(object, object + 1, kSize - 1) == 0;
+    heap.Free(objects[i], kSize);
+  }
+  CHECK(intact);
+  heap.Purge();
+  CHECK(heap.HugeBytes() <= size_t{4} << 20);
+}
+
 TEST_CASE("purging gives the pages of freed objects back at once") {
   constexpr size_t kSize = 1024;
   constexpr size_t kCount = 20'000;

@@ -39,6 +39,7 @@ class CountedSource final : public SlabSource {
     std::free(slab);
   }
   size_t BytesTaken() const noexcept override { return kBytesTaken; }
+  size_t BytesUsable() const noexcept override { return Slabs::kSlabBytes; }
 
   size_t out() const noexcept { return out_.size(); }
   bool returned_foreign() const noexcept { return returned_foreign_; }

@@ -135,6 +135,7 @@ const Example kExamples[] = {
     {"cluster-allow-pubsubshard-when-down", "no", "no",
      [](const Settings& s) { return !s.cluster_allow_pubsubshard_when_down; }},
     {"shadow-list", "yes", "yes", [](const Settings& s) { return s.shadow_list; }},
+    {"huge-pages", "yes", "yes", [](const Settings& s) { return s.huge_pages; }},
     {"activedefrag", "no", "no", [](const Settings& s) { return !s.activedefrag; }},
     {"active-defrag-ignore-bytes", "1mb", "1048576",
      [](const Settings& s) { return s.active_defrag_ignore_bytes == 1 << 20; }},

@@ -31,9 +31,9 @@ reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 import importlib
 
 ORDER = (
-    "cpu", "memory", "storm", "herd", "events", "tasks", "tags", "growth", "wheel", "scale", "misses", "pubsub", "scripts", "stampede", "types", "large", "groups",
+    "cpu", "shootout", "memory", "storm", "herd", "events", "tasks", "tags", "growth", "wheel", "scale", "misses", "mixes", "pubsub", "scripts", "stampede", "types", "large", "groups",
     "instructions", "type_instructions", "namespaces", "tls", "shards",
-    "saves", "starts", "restarts",
+    "steady", "saves", "starts", "restarts",
 )
 
 
