@@ -72,7 +72,6 @@ constexpr std::string_view kLeftOut[] = {
     "total_blocking_keys",
     "mem_replication_backlog",
     "mem_total_replication_buffers",
-    "mem_clients_slaves",
     "mem_cluster_links",
     "mem_aof_buffer",
     "active_defrag_running",
