@@ -131,6 +131,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   deadline.Watch(witness);
   Snapshots& snapshots = Snapshots::Of(server);
   snapshots.WarnOfFolder();
+  snapshots.RemoveLeftovers();
   snapshots.LoadSoon(server.clock.Read());
   StartReplication(server);
   loop->BeforeStop([&] {

@@ -132,6 +132,8 @@ def drawn(browser, mayfly, view, pictures):
     require(browser.evaluate("document.querySelectorAll('#wheel path.full').length") > 5, "the wheel is empty")
     require(browser.evaluate("document.querySelectorAll('#ttl tr').length") == 2 * 10, "there are not 10 ranges of time")
     require("front page" in text_of(browser, "hot"), "the hot key is not shown")
+    require("master" in text_of(browser, "replication"), "the role is not shown")
+    require(text_of(browser, "replicas") == "No replica follows this server.", "there are replicas")
     big = text_of(browser, "big")
     for part in ("<img src=x onerror=", "</script><script>", "\\x00\\x01", "\\xff\\xfe", "300 bytes"):
         require(part in big, f"{part} is not shown among the big keys: {big}")

@@ -67,7 +67,7 @@ class StatsWriter {
   size_t fields_ = 0;
 };
 
-// The fields of Redis 7.4 in Redis's order. Fields for parts missing in Mayfly are 0: replication, the append-only file, the
+// The fields of Redis 7.4 in Redis's order. Fields for parts missing in Mayfly are 0: the append-only file, the
 // second table of a growing table. The fields for scripts are 0, too.
 void MemoryStats(Context& ctx, Args&) {
   const MemoryReport report = ReportMemory(ctx.server);
@@ -76,9 +76,9 @@ void MemoryStats(Context& ctx, Args&) {
   stats.Bytes("peak.allocated", report.peak);
   stats.Bytes("total.allocated", report.used);
   stats.Bytes("startup.allocated", report.at_start);
-  stats.Bytes("replication.backlog", 0);
-  stats.Bytes("clients.slaves", 0);
-  stats.Bytes("clients.normal", report.clients);
+  stats.Bytes("replication.backlog", report.backlog);
+  stats.Bytes("clients.slaves", report.replicas);
+  stats.Bytes("clients.normal", report.normal_clients);
   stats.Bytes("cluster.links", 0);
   stats.Bytes("aof.buffer", 0);
   stats.Bytes("lua.caches", 0);

@@ -23,8 +23,6 @@
 namespace mayfly {
 namespace {
 
-constexpr size_t kMarkBytes = 8;  // of the run's id, in the names of temporary files
-
 // As in Redis: what a blocked client waits for does not happen here any more.
 void EndWaits(Server& server) {
   for (const auto& [id, session] : server.sessions.by_id()) {
@@ -302,9 +300,8 @@ void MasterLink::EndHandshake(Now now) {
       figures_.transfer_bytes = 0;
       figures_.transfer_total = -1;
       told_mono_ms_ = now.mono_ms;
-      transfer_ =
-          std::make_unique<Transfer>(disk_, settings.dir.path, server_.run_id.substr(0, kMarkBytes),
-                                     settings.rdbchecksum, [&wakes = server_.hubs.wakes] { wakes.Signal(); });
+      transfer_ = std::make_unique<Transfer>(disk_, settings.dir.path, server_.run_id, settings.rdbchecksum,
+                                             [&wakes = server_.hubs.wakes] { wakes.Signal(); });
       if (server_.log != nullptr) server_.log->Notice("the master sends all its keys");
       return Become(State::kTransfer, now);
     case Handshake::State::kContinue:

@@ -427,6 +427,11 @@ void Replicas::CountBacklog() noexcept {
   server_.followers.offset = backlog_.end();
   server_.followers.backlog_begin = backlog_.begin();
   server_.followers.backlog_bytes = backlog_.bytes();
+  std::vector<ReplicaFigures::Line>& lines = server_.followers.lines;
+  for (size_t i = 0; i < std::min(lines.size(), replicas_.size()); ++i) {
+    const Replica& replica = *replicas_[i];
+    lines[i].needs = replica.state == State::kWaits ? backlog_.end() : replica.place;
+  }
 }
 
 bool Replicas::IsBusy() const noexcept {
@@ -520,7 +525,8 @@ void Replicas::Publish(Now now) noexcept {
                                                                             : "wait_bgsave",
                                .offset = replica->confirmed,
                                .heard_mono_ms = replica->heard_mono_ms,
-                               .online = online});
+                               .online = online,
+                               .client = replica->session->id});
     }
   } catch (const std::bad_alloc&) {  // shows fewer of them
   }

@@ -1,5 +1,7 @@
 #include "replication/replication_start.h"
 
+#include <utility>
+
 #include "base/log/log.h"
 #include "config/sources/options.h"
 #include "replication/master_link.h"
@@ -15,12 +17,14 @@ void TakeRole(Server& server, const ClusterMap& map) {
   const ClusterNode* const master = map.master();
   if (master == nullptr) {
     if (link.follows()) MasterLink::Of(server).FollowNone(server.clock.Read());
+    server.options.ShowMaster({});
     return;
   }
   const bool by_tls = server.options.settings().tls_replication && master->tls_port != 0;
-  const uint16_t port = by_tls ? master->tls_port : master->port;
-  if (!link.follows() || link.host != master->host || link.port != port)
-    MasterLink::Of(server).Follow({.host = master->host, .port = port}, server.clock.Read());
+  config::MasterAddress address{.host = master->host, .port = by_tls ? master->tls_port : master->port};
+  if (!link.follows() || link.host != address.host || link.port != address.port)
+    MasterLink::Of(server).Follow(address, server.clock.Read());
+  server.options.ShowMaster(std::move(address));
 }
 
 }  // namespace
@@ -32,9 +36,10 @@ void StartReplication(Server& server) {
     if (!master.host.empty()) MasterLink::Of(server).Follow(master, server.clock.Read());
     return;
   }
+  const bool is_named = !master.host.empty();  // before the file takes its place
   server.cluster->LetTakeRole([&server](const ClusterMap& map) { TakeRole(server, map); });
   server.cluster->GiveRole(server.cluster->map());
-  if (!master.host.empty() && server.log != nullptr)
+  if (is_named && server.log != nullptr)
     server.log->Warning("replicaof has no effect in a cluster: cluster-config-file names the masters");
 }
 

@@ -14,12 +14,12 @@ constexpr std::string_view kMarked = "EOF:";
 
 }  // namespace
 
-Transfer::Transfer(Disk& disk, std::string folder, const std::string& mark, bool verifies,
+Transfer::Transfer(Disk& disk, std::string folder, const std::string& run_id, bool verifies,
                    std::function<void()> wake)
     : disk_(disk),
       folder_(std::move(folder)),
-      name_(TemporaryName(mark, "received")),
-      part_(TemporaryName(mark, "part")),
+      name_(TemporaryName(run_id, "received")),
+      part_(TemporaryName(run_id, "part")),
       verifies_(verifies),
       wake_(std::move(wake)) {}
 

@@ -35,8 +35,8 @@ class Transfer {
     kFailed,
   };
 
-  // `mark` is that of this process's temporary files. `wake` is called by the thread when there is news. `verifies`: the checksum.
-  Transfer(Disk& disk, std::string folder, const std::string& mark, bool verifies,
+  // `run_id`: of this process, for the names of its files. `wake` is called by the thread when there is news. `verifies`: the checksum.
+  Transfer(Disk& disk, std::string folder, const std::string& run_id, bool verifies,
            std::function<void()> wake);
   // Removes the file.
   ~Transfer();

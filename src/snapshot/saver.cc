@@ -31,7 +31,6 @@ namespace mayfly {
 namespace {
 
 constexpr unsigned kNoDatabase = ~0U;
-constexpr size_t kMarkBytes = 8;  // of the run's id, in the temporary file's name
 
 // The smallest version that carries all keys of now.
 unsigned VersionFor(const Databases& databases) noexcept {
@@ -95,13 +94,12 @@ void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) 
 FileWriter& Saver::BeginFile(uint64_t log_bytes, Now now) {
   const config::Settings& settings = server_.options.settings();
   Prepare({}, log_bytes, now);
-  auto writer = std::make_unique<FileWriter>(
-      disk_,
-      FileWriter::Target{.folder = settings.dir.path,
-                         .name = settings.dbfilename,
-                         .temporary = TemporaryName(server_.run_id.substr(0, kMarkBytes)),
-                         .checksum = settings.rdbchecksum},
-      [&wakes = server_.hubs.wakes] { wakes.Signal(); });
+  auto writer = std::make_unique<FileWriter>(disk_,
+                                             FileWriter::Target{.folder = settings.dir.path,
+                                                                .name = settings.dbfilename,
+                                                                .temporary = TemporaryName(server_.run_id),
+                                                                .checksum = settings.rdbchecksum},
+                                             [&wakes = server_.hubs.wakes] { wakes.Signal(); });
   FileWriter& file = *writer;
   Start(std::move(writer), {}, now);
   return file;

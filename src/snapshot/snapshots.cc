@@ -221,6 +221,15 @@ void Snapshots::WarnOfFolder() {
                        "; give it that folder, name another by dir, or set save \"\"");
 }
 
+// Each save removes them too, but perhaps no save follows.
+void Snapshots::RemoveLeftovers() {
+  const std::string folder = PathIn(server_.options.settings().dir.path, "");
+  const size_t removed = disk_.RemoveLeftovers(folder, TemporaryName(server_.run_id));
+  if (removed == 0 || server_.log == nullptr) return;
+  server_.log->Notice("removed ", removed, removed == 1 ? " file" : " files", " from ", folder,
+                      " that killed processes have left: temp-<pid>-<run>.rdb");
+}
+
 void Snapshots::LoadSoon(Now now) {
   const config::Settings& settings = server_.options.settings();
   if (settings.dbfilename.empty()) return;

@@ -86,6 +86,8 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void End() noexcept;
   // Warns at the start if save points would save into a folder that this process may not write into.
   void WarnOfFolder();
+  // Removes the files at the start that killed processes have left half written in the folder, and logs their number.
+  void RemoveLeftovers();
   // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
   // happens if there is no such file. REQUIRES: !loading().
   //

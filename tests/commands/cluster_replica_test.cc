@@ -238,6 +238,19 @@ TEST_CASE_METHOD(ClusterReplicaTest,
   CHECK(three().Run({"REPLICAOF", "NO", "ONE"}) == Error("ERR REPLICAOF not allowed in cluster mode."));
 }
 
+TEST_CASE_METHOD(ClusterReplicaTest, "CONFIG GET replicaof names the master that the file names") {
+  const auto master_of = [](ClusterMember& node) { return node.Run({"CONFIG", "GET", "replicaof"}); };
+  const auto named = [](const std::string& master) { return Bulks({"replicaof", master}); };
+  CHECK(master_of(three()) == named("10.0.0.1 7001"));
+  CHECK(three().Run({"CONFIG", "GET", "slaveof"}) == Bulks({"slaveof", "10.0.0.1 7001"}));
+  CHECK(master_of(one()) == named(""));
+  world.Write(kThreeLeads);
+  for (ClusterMember* const node : {&one(), &three(), &four()}) node->ReadFile();
+  CHECK(master_of(one()) == named("10.0.0.3 7003"));
+  CHECK(master_of(three()) == named(""));
+  CHECK(master_of(four()) == named("10.0.0.3 7003"));
+}
+
 TEST_CASE_METHOD(ClusterReplicaTest, "a replica counts the keys of its master's slots") {
   one().Run({"MSET", "b", "1", "{b}2", "2"});
   world.Settle();

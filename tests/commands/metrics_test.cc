@@ -9,6 +9,8 @@
 #include "exec/metrics/metrics_page.h"
 #include "exec/metrics/status_json.h"
 #include "exec/metrics/status_text.h"
+#include "server/figures/link_figures.h"
+#include "server/figures/replica_figures.h"
 #include "support/command_test.h"
 #include "support/prometheus.h"
 
@@ -28,6 +30,7 @@ class MetricsTest : public CommandTest {
     MetricsPage page(server().server);
     return Build(page);
   }
+  std::string Summary() { return StatusText(server().server, server().clock.Read()); }
   std::string Status(bool stopping = false) {
     StatusJson page(server().server, stopping);
     return Build(page);
@@ -72,7 +75,6 @@ constexpr std::string_view kLeftOut[] = {
     "total_blocking_keys",
     "mem_replication_backlog",
     "mem_total_replication_buffers",
-    "mem_clients_slaves",
     "mem_cluster_links",
     "mem_aof_buffer",
     "active_defrag_running",
@@ -312,6 +314,63 @@ TEST_CASE_METHOD(MetricsTest,
   CHECK(status.find(
             "\"load\":{\"running\":true,\"clients_wait\":false,\"file_bytes\":800,\"bytes\":80,\"keys\":8,"
             "\"expired\":7,\"skipped\":6,\"took_ms\":5,\"problem\":\"damage\"}") != std::string::npos);
+}
+
+TEST_CASE_METHOD(MetricsTest, "the status of a master has its replicas, and how far behind they are") {
+  CHECK(Status().find(
+            "\"replication\":{\"role\":\"master\",\"master\":{\"host\":\"\",\"port\":0,\"link\":\"none\","
+            "\"heard_ms\":0,\"down_ms\":0,\"failed\":0},\"connected\":0,\"replicas\":[]}") !=
+        std::string::npos);
+  CHECK(Summary().find("role              master, no replica\n") != std::string::npos);
+  AdvanceTime(9'000);
+  const uint64_t heard = server().clock.Read().mono_ms - 3'000;
+  std::vector<ReplicaFigures::Line>& lines = server().followers.lines;
+  lines.resize(2);
+  lines[0].address = "10.0.0.9";
+  lines[0].port = 6379;
+  lines[0].state = "online";
+  lines[0].online = true;
+  lines[0].heard_mono_ms = heard;
+  lines[1].address = "</script>\xFF" + std::string(500, 'a');
+  lines[1].state = "send_bulk";
+  const std::string status = Status();
+  CHECK(status.find("\"connected\":2,\"replicas\":[{\"host\":\"10.0.0.9\",\"port\":6379,\"state\":\"online\","
+                    "\"online\":true,\"lag_s\":3},") != std::string::npos);
+  CHECK(status.find("\"state\":\"send_bulk\",\"online\":false,\"lag_s\":0}]") != std::string::npos);
+  CHECK(status.find('<') == std::string::npos);
+  CHECK(status.find(std::string(64, 'a')) == std::string::npos);
+  CHECK(Summary().find("role              master, 2 replicas, the longest lag is 3 s\n") !=
+        std::string::npos);
+  lines.resize(1);
+  CHECK(Summary().find("role              master, 1 replica, the longest lag is 3 s\n") != std::string::npos);
+  lines.resize(StatusJson::kShownReplicas + 5, lines.front());
+  const std::string many = Status();
+  CHECK(many.find("\"connected\":25,") != std::string::npos);
+  size_t shown = 0;
+  for (size_t at = many.find("\"lag_s\""); at != std::string::npos; at = many.find("\"lag_s\"", at + 1))
+    ++shown;
+  CHECK(shown == StatusJson::kShownReplicas);
+}
+
+TEST_CASE_METHOD(MetricsTest, "the status of a replica has its master, and how the link is") {
+  AdvanceTime(9'000);
+  const uint64_t now = server().clock.Read().mono_ms;
+  LinkFigures& link = server().link;
+  link.state = LinkFigures::State::kConnected;
+  link.host = "10.0.0.7";
+  link.port = 6380;
+  link.heard_mono_ms = now - 400;
+  link.failures = 2;
+  const std::string begin =
+      "\"replication\":{\"role\":\"replica\",\"master\":{\"host\":\"10.0.0.7\",\"port\":6380,";
+  CHECK(Status().find(begin + "\"link\":\"up\",\"heard_ms\":400,\"down_ms\":0,\"failed\":2}") !=
+        std::string::npos);
+  CHECK(Summary().find("role              replica, the link to the master is up\n") != std::string::npos);
+  link.state = LinkFigures::State::kTransfer;
+  link.down_since_mono_ms = now - 5'000;
+  CHECK(Status().find(begin + "\"link\":\"transfer\",\"heard_ms\":0,\"down_ms\":5000,") != std::string::npos);
+  CHECK(Summary().find("role              replica, the link to the master is down\n") != std::string::npos);
+  link = {};
 }
 
 TEST_CASE_METHOD(MetricsTest, "the status draws the wheel: a slot for each deadline, from now on") {

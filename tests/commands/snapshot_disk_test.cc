@@ -8,6 +8,7 @@
 #include <memory>
 #include <string>
 
+#include "base/log/log.h"
 #include "base/time/tsc.h"
 #include "snapshot/snapshots.h"
 #include "support/command_test.h"
@@ -107,6 +108,29 @@ TEST_CASE_METHOD(RealDiskTest, "a directory in the place of the file is not load
   while (snapshots().loading()) Slice();
   CHECK(std::filesystem::is_directory(folder + "/dump.rdb"));
   CHECK(Run({"DBSIZE"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(RealDiskTest,
+                 "a start removes what killed processes have left in the folder, and says so once") {
+  const std::string path = folder + "/log";
+  Log log(server().clock, Log::Level::kNotice, path);
+  server().server.log = &log;
+  const auto make = [&](const std::string& name) { std::ofstream(folder + '/' + name) << "REDIS"; };
+  snapshots().RemoveLeftovers();
+  make("temp-" + std::to_string(getppid()) + "-abcdefgh.rdb");  // of a daemon beside this one
+  make("temp-" + std::to_string(getpid()) + "-abcdefgh.rdb");   // its number is this process's now
+  make("temp-" + std::to_string(getpid()) + "-abcdefgh.part.rdb");
+  snapshots().RemoveLeftovers();
+  snapshots().RemoveLeftovers();
+  CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 2);
+  CHECK(Exists("temp-" + std::to_string(getppid()) + "-abcdefgh.rdb"));
+  server().server.log = nullptr;
+  std::ifstream file(path);
+  std::string line;
+  CHECK(std::getline(file, line));
+  CHECK(line.find("removed 2 files from " + folder + "/ that killed processes have left") !=
+        std::string::npos);
+  CHECK_FALSE(std::getline(file, line));
 }
 
 TEST_CASE_METHOD(RealDiskTest, "a folder that may not be written, or is not there, makes a save fail") {

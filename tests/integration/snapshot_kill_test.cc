@@ -69,7 +69,9 @@ class Lane {
       if (problem.empty()) Check();
       for (const auto& file : std::filesystem::directory_iterator(folder_)) {
         const std::string name = file.path().filename().string();
-        if (name.ends_with(".damaged") || name.ends_with(".unknown")) problem += " there is a file " + name;
+        // The last start has removed what the kills had left half written.
+        if (name.ends_with(".damaged") || name.ends_with(".unknown") || name.starts_with("temp-"))
+          problem += " there is a file " + name;
       }
     } catch (const std::exception& error) {
       problem = error.what();

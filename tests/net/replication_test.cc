@@ -107,6 +107,46 @@ TEST_CASE(
 
 // ---- memory
 
+uint64_t Memory(Fleet& fleet, const std::string& field) { return std::stoull(fleet.Info(0, field)); }
+
+// A field of MEMORY STATS.
+testing::Reply MemoryStat(Fleet& fleet, const std::string& field) {
+  const std::vector<testing::Reply> fields = fleet.Run(0, {"MEMORY", "STATS"}).elements;
+  for (size_t i = 0; i + 1 < fields.size(); i += 2) {
+    if (fields[i] == Bulk(field)) return fields[i + 1];
+  }
+  return testing::NoReply();
+}
+
+TEST_CASE("what waits for a slow replica is memory of replicas, and not of other clients") {
+  constexpr uint64_t kInSystem = 300'000;  // at most: what sockets take, and what the backlog keeps anyhow
+  // Within what an output gets at once, and more; small commands are copied into it.
+  const auto [written, size] = GENERATE(table<size_t, size_t>({{50, 10'000}, {200, 10'000}, {10'000, 100}}));
+  CAPTURE(written, size);
+  Fleet fleet(Choices(1), 2, {"--repl-timeout", "60", "--repl-backlog-size", "16384"});
+  SlowDown(fleet);
+  REQUIRE(Follow(fleet, 1, 0));
+  REQUIRE(fleet.PassUntil(10'000, [&] { return Links(fleet, 1) && fleet.IsInStep(1); }));
+  CHECK(Memory(fleet, "mem_clients_slaves") == 0);
+  const uint64_t clients = Memory(fleet, "mem_clients_normal");
+  const int64_t before = fleet.at(0).followers.offset;
+  std::mt19937 random(7);
+  for (size_t i = 0; i < written; ++i) fleet.Run(0, {"SET", "k", Noise(random, size)});
+  const auto sent = static_cast<uint64_t>(fleet.at(0).followers.offset - before);
+  const uint64_t held = Memory(fleet, "mem_clients_slaves");
+  CHECK(held > sent - kInSystem);
+  CHECK(held < sent);
+  CHECK(Memory(fleet, "mem_clients_normal") < clients + 50'000);
+  CHECK(Memory(fleet, "mem_replication_backlog") < 16'384 + 3 * Backlog::kBlockBytes);
+  CHECK(Memory(fleet, "mem_total_replication_buffers") == held + Memory(fleet, "mem_replication_backlog"));
+  CHECK(MemoryStat(fleet, "clients.slaves") == testing::Integer(static_cast<int64_t>(held)));
+  CHECK(MemoryStat(fleet, "clients.normal") ==
+        testing::Integer(static_cast<int64_t>(Memory(fleet, "mem_clients_normal"))));
+  REQUIRE(fleet.PassUntil(400'000, [&] { return fleet.IsInStep(1); }));
+  fleet.Pass(2'000);
+  CHECK(Memory(fleet, "mem_clients_slaves") == 0);
+}
+
 TEST_CASE("a replica with less memory than its master's keys has all of them, unless it is to mind") {
   const std::string policy = GENERATE("noeviction", "allkeys-lru");
   const bool minds = GENERATE(false, true);

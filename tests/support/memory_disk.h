@@ -123,10 +123,11 @@ class MemoryDisk final : public Disk {
     return files_.erase(path) == 0 ? ENOENT : 0;
   }
 
-  void RemoveLeftovers(const std::string& folder, std::string_view own) noexcept override {
+  size_t RemoveLeftovers(const std::string& folder, std::string_view own) noexcept override {
     try {
-      static_cast<void>(Remove(PathIn(folder, own)));
+      return Remove(PathIn(folder, own)) == 0 ? 1 : 0;
     } catch (const std::bad_alloc&) {  // as on a real disk, they stay
+      return 0;
     }
   }
 

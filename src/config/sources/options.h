@@ -77,6 +77,8 @@ class Options {
   void LowerMaxClients(uint64_t most) noexcept;
   // REPLICAOF has changed the master; CONFIG REWRITE writes that. Throws std::bad_alloc.
   void FollowMaster(MasterAddress master);
+  // The file of a cluster names this master, or none: replicaof says so too. CONFIG REWRITE does not write that.
+  void ShowMaster(MasterAddress master) noexcept { state_.settings.replicaof = std::move(master); }
   // From now on CONFIG REWRITE fails with this text.
   void ForbidRewrite(std::string reason) { no_rewrite_ = std::move(reason); }
   const Files& files() const noexcept { return files_; }

@@ -184,10 +184,10 @@ void MemorySection(InfoSink& sink, Server& server, Now) {
   sink.Field("maxmemory_policy", server.options.Get("maxmemory-policy").value_or(""));
   FragmentationFields(sink, report.used, report.resident);
   sink.Field("mem_not_counted_for_evict", server.memory.NotEvictable());
-  sink.Field("mem_replication_backlog", server.followers.backlog_bytes);
-  sink.Field("mem_total_replication_buffers", server.followers.backlog_bytes);
-  sink.Field("mem_clients_slaves", 0);
-  sink.Field("mem_clients_normal", server.stats.held_bytes);
+  sink.Field("mem_replication_backlog", report.backlog);
+  sink.Field("mem_total_replication_buffers", report.backlog + report.replicas);
+  sink.Field("mem_clients_slaves", report.replicas);
+  sink.Field("mem_clients_normal", report.normal_clients);
   sink.Field("mem_cluster_links", 0);
   sink.Field("mem_aof_buffer", 0);
   sink.Field("mem_allocator", AllocatorName());

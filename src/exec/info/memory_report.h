@@ -26,6 +26,9 @@ struct MemoryReport {
   uint64_t peak = 0;
   uint64_t at_start = 0;
   uint64_t clients = 0;
+  uint64_t normal_clients = 0;  // as in CLIENT LIST, without replicas
+  uint64_t replicas = 0;        // what is there for replicas alone: waiting output, and so much of the stream
+  uint64_t backlog = 0;         // the rest of the stream, which would be there without replicas, too
   uint64_t spare_chunks = 0;
   uint64_t resident = 0;  // as the kernel counts
   AllocatorBytes allocator;

@@ -53,6 +53,8 @@ constexpr Metric kMetrics[] = {
     {"mem_not_counted_for_evict", "", "memory_not_evictable_bytes", kGauge,
      "Used memory that causes no evictions."},
     {"mem_clients_normal", "", "memory_clients_bytes", kGauge, "Memory of clients' requests and replies."},
+    {"mem_clients_slaves", "", "memory_replicas_bytes", kGauge,
+     "Memory that is there for replicas alone: output that waits, and the stream beyond repl-backlog-size."},
     {"lazyfree_pending_objects", "", "flushed_keys_pending", kGauge, "Flushed keys that are not freed yet."},
     {"mem_spare_reply_chunks", "", "memory_spare_reply_chunks_bytes", kGauge,
      "Memory kept for the next replies."},

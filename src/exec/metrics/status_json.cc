@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <span>
+#include <string_view>
 #include <tuple>
 #include <vector>
 
@@ -17,7 +19,9 @@
 #include "exec/memory/resident_guard.h"
 #include "server/clients/session.h"
 #include "server/clients/sessions.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/rates.h"
+#include "server/figures/replica_figures.h"
 #include "server/figures/stats.h"
 #include "server/waiting/parking.h"
 #include "server/watch/pubsub.h"
@@ -37,6 +41,32 @@ std::string ShownKey(std::string_view key) {
   return text;
 }
 
+std::string_view LinkStateOf(LinkFigures::State state) noexcept {
+  switch (state) {
+    case LinkFigures::State::kNone:
+      return "none";
+    case LinkFigures::State::kConnect:
+      return "waiting";
+    case LinkFigures::State::kConnecting:
+      return "connecting";
+    case LinkFigures::State::kHandshake:
+      return "handshake";
+    case LinkFigures::State::kTransfer:
+      return "transfer";
+    case LinkFigures::State::kLoading:
+      return "loading";
+    case LinkFigures::State::kConnected:
+      break;
+  }
+  return "up";
+}
+
+std::string ShownHost(std::string_view host) {
+  std::string text(host.substr(0, StatusJson::kShownKeyBytes));
+  if (host.size() > StatusJson::kShownKeyBytes) text += "…";
+  return text;
+}
+
 }  // namespace
 
 bool StatusJson::BuildSome(Now now) {
@@ -45,6 +75,7 @@ bool StatusJson::BuildSome(Now now) {
       json_.Open('{');
       AddServer(now);
       AddSnapshots(now);
+      AddReplication(now);
       return true;
     case 1:
       AddMemory();
@@ -113,6 +144,26 @@ void StatusJson::AddSnapshots(Now now) {
   json_.Key("keys").Number(saves.load_keys).Key("expired").Number(saves.load_expired);
   json_.Key("skipped").Number(saves.load_skipped).Key("took_ms").Number(saves.load_took_ms);
   json_.Key("problem").String(saves.load_problem).Close('}');
+}
+
+// The seconds of a replica's lag are those of INFO.
+void StatusJson::AddReplication(Now now) {
+  const LinkFigures& link = server_.link;
+  const std::vector<ReplicaFigures::Line>& lines = server_.followers.lines;
+  json_.Key("replication").Open('{').Key("role").String(link.follows() ? "replica" : "master");
+  json_.Key("master").Open('{').Key("host").String(ShownHost(link.follows() ? link.host : ""));
+  json_.Key("port").Number(link.follows() ? link.port : 0).Key("link").String(LinkStateOf(link.state));
+  json_.Key("heard_ms").Number(link.up() ? now.mono_ms - link.heard_mono_ms : 0);
+  json_.Key("down_ms").Number(link.follows() && !link.up() ? now.mono_ms - link.down_since_mono_ms : 0);
+  json_.Key("failed").Number(link.failures).Close('}');
+  json_.Key("connected").Number(lines.size()).Key("replicas").Open('[');
+  for (const ReplicaFigures::Line& line : std::span(lines).first(std::min(lines.size(), kShownReplicas))) {
+    json_.Open('{').Key("host").String(ShownHost(line.address)).Key("port").Number(line.port);
+    json_.Key("state").String(line.state).Key("online").Bool(line.online);
+    json_.Key("lag_s").Number(line.online ? (now.mono_ms - line.heard_mono_ms) / kMsPerSecond : 0);
+    json_.Close('}');
+  }
+  json_.Close(']').Close('}');
 }
 
 void StatusJson::AddMemory() {

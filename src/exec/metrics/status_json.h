@@ -1,7 +1,7 @@
 // The figures of the status page as JSON, polled by the page's script (net/http/status/).
 //
 // Clients choose the names of keys: any bytes, and long names. Names are written like redis-cli's, in quotes and escaped,
-// and cut at kShownKeyBytes.
+// and cut at kShownKeyBytes. The hosts that replicas announce are cut there, too.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@ class StatusJson final : public Page {
  public:
   static constexpr size_t kShownKeyBytes = 64;
   static constexpr size_t kShownKeys = 10;  // hot ones, and big ones
+  static constexpr size_t kShownReplicas = 20;
 
   // `stopping`: the server ends.
   StatusJson(Server& server, bool stopping) : server_(server), stopping_(stopping) {}
@@ -27,6 +28,7 @@ class StatusJson final : public Page {
  private:
   void AddServer(Now now);
   void AddSnapshots(Now now);
+  void AddReplication(Now now);
   void AddMemory();
   void AddKeys(Now now);
   void AddExpiry(Now now);

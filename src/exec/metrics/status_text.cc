@@ -1,14 +1,18 @@
 #include "exec/metrics/status_text.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <vector>
 
 #include "base/text/numbers.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/memory/memory_meter.h"
 #include "server/clients/sessions.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/rates.h"
+#include "server/figures/replica_figures.h"
 #include "server/figures/stats.h"
 
 namespace mayfly {
@@ -39,6 +43,20 @@ std::string LastSave(const SaveFigures& saves, Now now) {
   return text;
 }
 
+// Addresses are left out: replicas choose theirs.
+std::string Role(const Server& server, Now now) {
+  if (server.link.follows())
+    return std::string("replica, the link to the master is ") + (server.link.up() ? "up" : "down");
+  const std::vector<ReplicaFigures::Line>& lines = server.followers.lines;
+  if (lines.empty()) return "master, no replica";
+  uint64_t lag_ms = 0;
+  for (const ReplicaFigures::Line& line : lines) {
+    if (line.online) lag_ms = std::max(lag_ms, now.mono_ms - line.heard_mono_ms);
+  }
+  return "master, " + std::to_string(lines.size()) + (lines.size() == 1 ? " replica" : " replicas") +
+         ", the longest lag is " + std::to_string(lag_ms / kMsPerSecond) + " s";
+}
+
 }  // namespace
 
 std::string StatusText(Server& server, Now now) {
@@ -56,6 +74,7 @@ std::string StatusText(Server& server, Now now) {
   AddLine(text, "evicted keys", std::to_string(expiry.evicted_keys));
   AddLine(text, "expiry lag, p99", std::to_string(expiry.lag_us.Percentile(0.99)) + " us");
   AddLine(text, "clients", std::to_string(server.sessions.size()));
+  AddLine(text, "role", Role(server, now));
   AddLine(text, "uptime", std::to_string((now.mono_ms - stats.started_mono_ms) / kMsPerSecond) + " s");
   AddLine(text, "last save", LastSave(stats.saves, now));
   if (stats.saves.loading)

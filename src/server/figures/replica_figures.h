@@ -18,6 +18,8 @@ struct ReplicaFigures {
     int64_t offset = 0;      // that the replica has confirmed
     uint64_t heard_mono_ms = 0;
     bool online = false;
+    uint64_t client = 0;  // id of its session
+    int64_t needs = 0;    // the first byte of the stream that is not in its output yet
   };
 
   std::vector<Line> lines;  // in the order of their arrival

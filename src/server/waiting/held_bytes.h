@@ -1,5 +1,5 @@
-// The memory held by one client: tot-mem of CLIENT LIST. The sum over all clients is mem_clients_normal of INFO, and
-// maxmemory-clients limits the sum.
+// The memory held by one client: tot-mem of CLIENT LIST. maxmemory-clients limits the sum over all clients, and
+// mem_clients_normal of INFO is the sum without replicas.
 //
 // As in Redis: the session, waiting input, the arguments of parked and queued requests, unread replies, and the memory of
 // subscriptions, watches, waits for keys and tracking, here with the names. A reply or a name shared by many clients counts

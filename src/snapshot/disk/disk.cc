@@ -24,22 +24,26 @@ constexpr mode_t kRights = 0666;
 
 const std::string kTemporaryBegin = "temp-";
 const std::string kTemporaryEnd = ".rdb";
+constexpr size_t kRunBytes = 8;  // of the run's id, in a name
 
-// Whether a name is that of a temporary file of a process that is no more. A process with this process's number, and another
-// mark, was here before.
+// Whether a name is that of a temporary file of a process that is no more. A process with this process's number, and the id of
+// another run, was here before. Redis's names, which may begin with a time instead of a process's number, have no '-' there.
 bool IsOfNobody(std::string_view name, std::string_view own) noexcept {
   const bool is_own = name.substr(0, name.find('.')) == own.substr(0, own.find('.'));
   if (is_own || !name.starts_with(kTemporaryBegin) || !name.ends_with(kTemporaryEnd)) return false;
   name.remove_prefix(kTemporaryBegin.size());
-  const std::optional<int64_t> pid = ParseInteger(name.substr(0, name.find_first_of("-.")));
+  const size_t end = name.find('-');
+  if (end == std::string_view::npos) return false;
+  const std::optional<int64_t> pid = ParseInteger(name.substr(0, end));
   if (!pid || *pid <= 0 || *pid > std::numeric_limits<pid_t>::max()) return false;
   return *pid == getpid() || (kill(static_cast<pid_t>(*pid), 0) != 0 && errno == ESRCH);
 }
 
 }  // namespace
 
-std::string TemporaryName(std::string_view mark, std::string_view use) {
-  std::string name = kTemporaryBegin + std::to_string(getpid()) + '-' + std::string(mark);
+std::string TemporaryName(std::string_view run_id, std::string_view use) {
+  std::string name = kTemporaryBegin + std::to_string(getpid()) + '-';
+  name.append(run_id.substr(0, kRunBytes));
   if (!use.empty()) name.append(".").append(use);
   return name + kTemporaryEnd;
 }
@@ -114,14 +118,16 @@ int Disk::SyncFolder(const std::string& path) {
 
 int Disk::Remove(const std::string& path) { return ErrorOf(unlink(path.c_str())); }
 
-void Disk::RemoveLeftovers(const std::string& folder, std::string_view own) noexcept {
+size_t Disk::RemoveLeftovers(const std::string& folder, std::string_view own) noexcept {
   // Not std::filesystem's iterator, which ends the process when memory runs out.
   DIR* const names = opendir(folder.c_str());
-  if (names == nullptr) return;
+  if (names == nullptr) return 0;
+  size_t removed = 0;
   while (const dirent* const entry = readdir(names)) {
-    if (IsOfNobody(entry->d_name, own)) static_cast<void>(unlinkat(dirfd(names), entry->d_name, 0));
+    if (IsOfNobody(entry->d_name, own) && unlinkat(dirfd(names), entry->d_name, 0) == 0) ++removed;
   }
   closedir(names);
+  return removed;
 }
 
 }  // namespace mayfly

@@ -10,9 +10,9 @@
 
 namespace mayfly {
 
-// The name of a temporary file of this process: "temp-<pid>-<mark>.rdb", or "temp-<pid>-<mark>.<use>.rdb" if a use is given.
-// The mark tells processes apart that have one number, in containers. Neither has a dot.
-std::string TemporaryName(std::string_view mark, std::string_view use = "");
+// The name of a temporary file of this process: "temp-<pid>-<run>.rdb", or "temp-<pid>-<run>.<use>.rdb" if a use is given. The
+// beginning of the run's id tells processes apart that have one number, in containers. Neither has a dot.
+std::string TemporaryName(std::string_view run_id, std::string_view use = "");
 // The path of a file in a folder; "" is the working directory.
 std::string PathIn(std::string_view folder, std::string_view name);
 
@@ -44,9 +44,9 @@ class Disk {
   // Returns when the names of the folder's files are on the disk.
   virtual int SyncFolder(const std::string& path);
   virtual int Remove(const std::string& path);
-  // Removes temporary files in the folder of processes that are no more: they were killed during a save. Those with the mark of
-  // `own` stay.
-  virtual void RemoveLeftovers(const std::string& folder, std::string_view own) noexcept;
+  // Removes temporary files in the folder of processes that are no more: they were killed during a save. Those of the run of
+  // `own`, and all other files, stay. Returns how many were removed.
+  virtual size_t RemoveLeftovers(const std::string& folder, std::string_view own) noexcept;
 };
 
 }  // namespace mayfly

@@ -181,7 +181,7 @@ std::string FileWriter::EndFile() {
 }
 
 std::string FileWriter::WriteFile() {
-  disk_.RemoveLeftovers(folder_, target_.temporary);
+  static_cast<void>(disk_.RemoveLeftovers(folder_, target_.temporary));
   if (const int error = disk_.Create(temporary_, file_)) return Failure("cannot make", temporary_, error);
   std::string problem = WriteChunks();
   if (!problem.empty()) return problem;

@@ -169,6 +169,16 @@ TEST_CASE("a master that REPLICAOF has named is written by CONFIG REWRITE") {
   CHECK(files.Text("/here/a.conf").find("replicaof 10.0.0.1 6379\n") != std::string::npos);
 }
 
+TEST_CASE("a master that a cluster's file names is shown, and not written by CONFIG REWRITE") {
+  TestFiles files;
+  files.Put("/here/a.conf", "port 7000\n");
+  Loaded loaded(files, {"/here/a.conf"});
+  loaded.options.ShowMaster({"10.0.0.1", 6379});
+  CHECK(loaded.Get("replicaof") == "10.0.0.1 6379");
+  CHECK(loaded.options.Rewrite() == std::nullopt);
+  CHECK(files.Text("/here/a.conf") == "port 7000\n");
+}
+
 TEST_CASE("a refusal depends on the value that wins, and names its place") {
   TestFiles files;
   files.Put("a.conf", "\nappendonly yes\n");

@@ -15,6 +15,11 @@
     expired: 'had expired', evicted: 'was evicted', deleted: 'was deleted', invalidated: 'was invalidated',
     cold: 'was not there',
   };
+  const kLinks = {
+    waiting: 'down, tries again soon', connecting: 'connecting', handshake: 'greeting the master',
+    transfer: 'receiving all keys', loading: 'loading all keys', up: 'up',
+  };
+  const kReplicaStates = {wait_bgsave: 'waits', send_bulk: 'gets all keys', online: 'online'};
   const at = (id) => document.getElementById(id);
   const say = (id, text) => { at(id).textContent = text; };
   const ops = [];
@@ -42,6 +47,8 @@
     if (s < 172800) return Math.floor(s / 3600) + ' h';
     return Math.floor(s / 86400) + ' d';
   };
+
+  const address = (of) => (of.host.includes(':') ? `[${of.host}]` : of.host) + ':' + of.port;
 
   // ---- parts of the page
   const shape = (name, attributes) => {
@@ -205,6 +212,21 @@
       ['expired', short(load.expired)], ['skipped', short(load.skipped)],
     ]);
     say('load-problem', load.problem ? 'It has ended early: ' + load.problem : '');
+    const replication = now.replication, master = replication.master;
+    const isReplica = replication.role === 'replica';
+    showFacts('replication', [
+      ['role', replication.role],
+      ...(isReplica ? [
+        ['master', address(master)], ['link', kLinks[master.link] || master.link],
+        master.link === 'up' ? ['heard', span(master.heard_ms) + ' ago'] : ['down for', span(master.down_ms)],
+      ] : []),
+      ['replicas', count(replication.connected)],
+    ]);
+    say('replication-problem', master.failed ? `Commands of the master that failed here: ${count(master.failed)}` : '');
+    keysTable('replicas', replication.replicas.map((r) =>
+      row([kReplicaStates[r.state] || r.state, address(r), r.online ? r.lag_s + ' s' : '–'])), 3, 'No replica follows this server.');
+    const unshown = replication.connected - replication.replicas.length;
+    say('replicas-more', unshown > 0 ? `and ${count(unshown)} more` : '');
     keysTable('hot', now.hot.map((k) => row([k.db, k.key, short(Math.round(k.per_s * 10) / 10)])), 3, 'No key stands out.');
     keysTable('big', now.big.map((k) => row([k.db, k.key, k.type, bytes(k.bytes)])), 4, 'No value takes 16 KB or more.');
     at('live').hidden = false;

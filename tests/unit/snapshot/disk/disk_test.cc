@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -145,18 +146,19 @@ TEST_CASE_METHOD(DiskTest, "a save removes what killed processes have left, and 
   const std::string gone = "temp-" + std::to_string(Gone()) + "-abc.rdb";
   const std::string before = TemporaryName("before");
   const std::string own = TemporaryName("own");
-  const std::string alive = "temp-" + std::to_string(getppid()) + ".rdb";
+  const std::string alive = "temp-" + std::to_string(getppid()) + "-abc.rdb";
   const std::string beside = TemporaryName("own", "part");
-  for (const std::string& name : {gone, before, own, beside, alive, std::string("temp-x.rdb"),
-                                  std::string("temp-.rdb"), std::string("a")})
-    Make(name);
-  disk.RemoveLeftovers(folder, own);
+  const std::string redis = "temp-1763000000." + std::to_string(getppid()) + ".rdb";  // a time, and a process
+  const std::vector<std::string> kept = {own,          beside,      alive,        redis,
+                                         "temp-x.rdb", "temp-.rdb", "temp--.rdb", "a"};
+  for (const std::string& name : kept) Make(name);
+  for (const std::string& name : {gone, before}) Make(name);
+  CHECK(disk.RemoveLeftovers(folder, own) == 2);
   CHECK_FALSE(Has(before));
   CHECK_FALSE(Has(gone));
-  for (const std::string& name :
-       {own, beside, alive, std::string("temp-x.rdb"), std::string("temp-.rdb"), std::string("a")})
-    CHECK(Has(name));
-  disk.RemoveLeftovers(folder + "/none", own);
+  for (const std::string& name : kept) CHECK(Has(name));
+  CHECK(disk.RemoveLeftovers(folder, own) == 0);
+  CHECK(disk.RemoveLeftovers(folder + "/none", own) == 0);
 }
 
 }  // namespace mayfly
