@@ -110,7 +110,7 @@ void Kill(Context& ctx, Session& session) {
     session.Set(Mode::kEnding);
   } else {
     session.Set(Mode::kDropped);
-    ctx.server.sessions.MarkDirty(session);
+    if (!session.Has(Mode::kMaster)) ctx.server.sessions.MarkDirty(session);
   }
 }
 

@@ -65,6 +65,7 @@ void MasterCommands::Begin(int64_t offset, unsigned database) noexcept {
 }
 
 void MasterCommands::Cut() noexcept {
+  session_.commands = 0;
   parser_ = resp::Parser();
   input_ = {};
   parsed_ = 0;
@@ -149,6 +150,8 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
   if (row != nullptr && homeless_ && DependsOnDatabase(*row))
     return NoteFailure(words, "its database does not exist here");
   replies_.Clear();
+  if (row != nullptr) session_.last_command = &row->full_name;
+  ++session_.commands;
   const Outcome outcome = executor.MakeCall({session_, replies_.writer(), now, Origin::kMaster, words, row});
   if (row != nullptr && row->full_name == "select") homeless_ = outcome.errors != 0;
   if (outcome.errors != 0) NoteFailure(words, replies_.Text());

@@ -52,6 +52,8 @@ class MasterCommands {
   // Forgets the beginning of a request.
   void Cut() noexcept;
   unsigned database() const noexcept { return session_.db; }
+  // Its last_command is the last that ran, and its commands are those since Begin or GoOn.
+  const Session& session() const noexcept { return session_; }
   // Runs what the bytes complete. False: these are no requests, and the stream is of no more use. Throws std::bad_alloc; then,
   // too.
   bool Feed(std::string_view bytes, Now now);
@@ -59,6 +61,8 @@ class MasterCommands {
   // The master has asked for the offset since the last call.
   bool TakeWish() noexcept { return std::exchange(wish_, false); }
   uint64_t bytes() const noexcept { return input_.capacity(); }
+  // Of the unfinished request or transaction.
+  uint64_t waiting_bytes() const noexcept { return input_.size(); }
 
  private:
   struct Range {

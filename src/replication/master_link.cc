@@ -61,7 +61,8 @@ MasterLink::MasterLink(Server& server, Disk& disk)
       disk_(disk),
       figures_(server.link),
       account_(server.hubs.accounts, account_bytes_),
-      commands_(server) {
+      commands_(server),
+      shown_(no_chunks_) {
   server.options.Follow([this](const config::Settings&) { GateStaleData(); },
                         &config::Settings::replica_serve_stale_data);
   server.options.Follow(
@@ -74,7 +75,7 @@ MasterLink::MasterLink(Server& server, Disk& disk)
                         &config::Settings::replica_ignore_maxmemory);
 }
 
-MasterLink::~MasterLink() = default;
+MasterLink::~MasterLink() { figures_.client = nullptr; }
 
 MasterLink& MasterLink::Of(Server& server) {
   if (server.master_link == nullptr) server.master_link = std::make_unique<MasterLink>(server, Disk::Real());
@@ -120,14 +121,30 @@ void MasterLink::FollowNone(Now now) {
 
 void MasterLink::Become(State state, Now now) noexcept {
   if (state == State::kConnected) {
+    shown_.id = server_.sessions.TakeId();
+    shown_.created_mono_ms = now.mono_ms;
+    shown_.net_input_bytes = shown_.net_output_bytes = 0;
+    Show(0, now);
     logged_.clear();
     NoteMasterKeys(true);
   }
   if (figures_.state == State::kConnected && state != State::kConnected)
     figures_.down_since_mono_ms = now.mono_ms;
   figures_.state = state;
+  figures_.client = figures_.up() ? &shown_ : nullptr;
+  shown_.modes = figures_.up() ? BitOf(Mode::kMaster) : 0;
   GateStaleData();
   HoldExpired();
+}
+
+void MasterLink::Show(size_t received, Now now) noexcept {
+  shown_.active_mono_ms = now.mono_ms;
+  shown_.net_input_bytes += received;
+  shown_.input_bytes = commands_.waiting_bytes();
+  shown_.input_memory = commands_.bytes();
+  shown_.db = commands_.database();
+  shown_.last_command = commands_.session().last_command;
+  shown_.commands = commands_.session().commands;
 }
 
 void MasterLink::NoteMasterKeys(bool has_them) noexcept {
@@ -153,6 +170,7 @@ uint64_t MasterLink::timeout_ms() const noexcept {
 }
 
 uint64_t MasterLink::NextWake() const noexcept {
+  if (shown_.closes()) return 0;
   switch (figures_.state) {
     case State::kNone:
       return Alarms::kNever;
@@ -172,6 +190,11 @@ uint64_t MasterLink::NextWake() const noexcept {
 
 void MasterLink::OnWake(Now now, Log*) noexcept {
   if (NextWake() > now.mono_ms) return;
+  if (shown_.closes()) {
+    Lose("a client has ended it (CLIENT KILL)", now);
+    retry_mono_ms_ = now.mono_ms;  // as Redis: the master is there
+    return;
+  }
   try {
     if (figures_.state == State::kConnect) return Connect(now);
     if (figures_.state != State::kLoading && now.mono_ms >= figures_.heard_mono_ms + timeout_ms()) {
@@ -190,8 +213,10 @@ void MasterLink::Tell() {
   if (connection_ == nullptr) return;
   if (figures_.state != State::kConnected) return connection_->Send("\n");
   const std::string offset = std::to_string(figures_.offset);
-  connection_->Send("*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n$" + std::to_string(offset.size()) + "\r\n" +
-                    offset + "\r\n");
+  std::string line =
+      "*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n$" + std::to_string(offset.size()) + "\r\n" + offset + "\r\n";
+  shown_.net_output_bytes += line.size();
+  connection_->Send(std::move(line));
 }
 
 void MasterLink::Connect(Now now) {
@@ -200,6 +225,9 @@ void MasterLink::Connect(Now now) {
   Outgoing* const outgoing = by_tls ? server_.outgoing_by_tls : server_.outgoing;
   if (outgoing == nullptr) return;
   figures_.heard_mono_ms = now.mono_ms;
+  const bool is_bare_ip6 = figures_.host.find(':') != std::string::npos;
+  shown_.peer =
+      (is_bare_ip6 ? '[' + figures_.host + ']' : figures_.host) + ':' + std::to_string(figures_.port);
   Become(State::kConnecting, now);
   connection_ = outgoing->Connect(figures_.host, figures_.port, *this);
   if (connection_->ended()) Lose(ReasonOf(*connection_), now);
@@ -376,8 +404,10 @@ void MasterLink::Hear(Now now) {
   if (server_.Busy()) return;
   const std::string_view received = connection_->received();
   if (received.empty()) return;
+  const size_t size = received.size();
   const bool good = commands_.Feed(received, now);
-  connection_->Consume(received.size());
+  connection_->Consume(size);
+  Show(size, now);
   figures_.offset = commands_.offset();
   account_bytes_ = commands_.bytes();
   if (!good) return Lose("its stream is not in Redis's protocol", now, /*keeps_history=*/false);

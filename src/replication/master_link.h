@@ -11,7 +11,10 @@
 // While this server follows a master, the master decides when keys go: expired keys are hidden and kept until the master deletes
 // them, nothing is evicted (replica-ignore-maxmemory), and clients may not write (replica-read-only).
 //
-// With tls-replication the connection is made by TLS. The replica tells the master each second how far it is. Borrows the server and the disk. Loop thread only.
+// With tls-replication the connection is made by TLS. The replica tells the master each second how far it is. While the link is
+// up it is a line of CLIENT LIST, and CLIENT KILL breaks it: the stream goes on by a new connection.
+//
+// Borrows the server and the disk. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +23,13 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory/output.h"
 #include "base/time/clock.h"
 #include "config/settings.h"
 #include "replication/handshake.h"
 #include "replication/master_commands.h"
 #include "replication/transfer.h"
+#include "server/clients/session.h"
 #include "server/figures/link_figures.h"
 #include "server/hubs/accounts.h"
 #include "server/hubs/alarms.h"
@@ -79,6 +84,8 @@ class MasterLink final : public LatePart,
   // The question whether it becomes the master is answered.
   void TellOfHandover(bool is_master, Now now);
   void Become(State state, Now now) noexcept;
+  // Brings up to date what CLIENT LIST shows of the link; `received`: bytes of the stream that have run.
+  void Show(size_t received, Now now) noexcept;
   void Connect(Now now);
   // Goes on with what was received. Throws std::bad_alloc.
   void Work(Now now);
@@ -108,6 +115,8 @@ class MasterLink final : public LatePart,
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
   MasterCommands commands_;
+  ChunkPool no_chunks_;
+  Session shown_;                                   // LinkFigures::client
   std::unique_ptr<OutgoingConnection> connection_;  // null: none
   std::optional<Handshake> handshake_;
   bool hands_over_ = false;             // the next handshake asks for it

@@ -19,6 +19,10 @@ using testing::Ok;
 
 bool Links(Fleet& fleet, size_t n) { return fleet.at(n).link.up(); }
 
+bool Follow(Fleet& fleet, size_t n, size_t master) {
+  return fleet.Run(n, {"REPLICAOF", "127.0.0.1", Fleet::PortOf(master)}) == Ok();
+}
+
 TEST_CASE("a daemon follows another over the simulated network") {
   Fleet fleet(Choices(1), 2);
   for (int i = 0; i < 1000; ++i) fleet.Run(0, {"SET", "k" + std::to_string(i), "v"});
@@ -30,6 +34,45 @@ TEST_CASE("a daemon follows another over the simulated network") {
   CHECK(fleet.StateOf(1) == fleet.StateOf(0));
   fleet.CheckNothingIsLeft(0);
   fleet.CheckNothingIsLeft(1);
+}
+
+TEST_CASE("the link to the master is a line of CLIENT LIST while it is up, and CLIENT KILL breaks it") {
+  Fleet fleet(Choices(1), 2);
+  const auto masters = [&](size_t n) { return fleet.Run(n, {"CLIENT", "LIST", "TYPE", "master"}).text; };
+  const auto field = [&](const std::string& name) {
+    const std::string line = masters(1);
+    const size_t at = line.find(name + '=') + name.size() + 1;
+    return line.substr(at, line.find_first_of(" \n", at) - at);
+  };
+  REQUIRE(Follow(fleet, 1, 0));
+  CHECK(masters(1) == "");
+  REQUIRE(fleet.PassUntil(5'000, [&] { return Links(fleet, 1); }));
+  fleet.Run(0, {"SET", "k", "v"});
+  fleet.Pass(1'500);
+  CHECK(masters(0) == "");
+  CHECK(std::ranges::count(masters(1), '\n') == 1);
+  CHECK(field("addr") == std::string("127.0.0.1:") + Fleet::PortOf(0));
+  CHECK(field("flags") == "M");
+  CHECK(field("user") == "(superuser)");
+  CHECK(field("db") == "0");
+  CHECK(field("cmd") == "set");
+  CHECK(field("tot-cmds") == "2");  // SELECT, SET
+  CHECK(field("qbuf") == "0");
+  CHECK(field("age") == "1");
+  const std::string id = field("id");
+  CHECK(fleet.Run(1, {"CLIENT", "LIST", "ID", id}).text == masters(1));
+  CHECK(fleet.Run(1, {"CLIENT", "LIST"}).text.find(masters(1)) != std::string::npos);
+  CHECK(fleet.Run(1, {"CLIENT", "UNBLOCK", id}) == testing::Integer(0));
+  CHECK(fleet.Run(1, {"CLIENT", "KILL", "TYPE", "master"}) == testing::Integer(1));
+  fleet.Run(0, {"SET", "meanwhile", "v"});
+  REQUIRE(fleet.PassUntil(500, [&] { return fleet.at(1).link.partial_syncs == 1; }));
+  fleet.Pass(100);
+  CHECK(fleet.Run(1, {"CLIENT", "KILL", "ID", id}) == testing::Integer(0));
+  CHECK(field("id") != id);
+  CHECK(field("age") == "0");
+  CHECK(fleet.Run(1, {"GET", "meanwhile"}) == Bulk("v"));
+  REQUIRE(fleet.Run(1, {"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(masters(1) == "");
 }
 
 // ---- slow links
@@ -44,10 +87,6 @@ std::string Noise(std::mt19937& random, size_t bytes) {
 void Fill(Fleet& fleet, size_t n, size_t keys, size_t bytes) {
   std::mt19937 random(7);
   for (size_t i = 0; i < keys; ++i) fleet.Run(n, {"SET", "k" + std::to_string(i), Noise(random, bytes)});
-}
-
-bool Follow(Fleet& fleet, size_t n, size_t master) {
-  return fleet.Run(n, {"REPLICAOF", "127.0.0.1", Fleet::PortOf(master)}) == Ok();
 }
 
 // 10 KB a second.

@@ -12,6 +12,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/observe/client_info.h"
 #include "server/clients/sessions.h"
+#include "server/figures/link_figures.h"
 
 namespace mayfly {
 
@@ -45,20 +46,26 @@ enum class IdRule : uint8_t {
 // Reads pairs of a condition and a value. False after an error reply.
 bool ReadClientFilter(Context& ctx, Args& args, IdRule rule, ClientFilter& filter);
 
-// Calls `fn` with each session that meets `filter`: in the order of the filter's ids, or else of all ids.
+// Calls `fn` with each session that meets `filter`: in the order of the filter's ids, or else of all ids. One of them may stand
+// for the link to the master.
 template <typename Fn>
 void ForEachMatch(const Context& ctx, const ClientFilter& filter, Fn&& fn) {
   const auto& sessions = ctx.server.sessions.by_id();
-  if (!filter.ids) {
-    for (const auto& [id, session] : sessions) {
-      if (filter.Meets(*session, ctx.session, ctx.now)) fn(*session);
+  Session* const master = ctx.server.link.client;
+  const auto visit = [&](Session& session) {
+    if (filter.Meets(session, ctx.session, ctx.now)) fn(session);
+  };
+  if (filter.ids) {
+    for (const uint64_t id : *filter.ids) {
+      if (master != nullptr && master->id == id) visit(*master);
+      if (const auto found = sessions.find(id); found != sessions.end()) visit(*found->second);
     }
     return;
   }
-  for (const uint64_t id : *filter.ids) {
-    const auto found = sessions.find(id);
-    if (found != sessions.end() && filter.Meets(*found->second, ctx.session, ctx.now)) fn(*found->second);
-  }
+  const auto after = master != nullptr ? sessions.upper_bound(master->id) : sessions.end();
+  for (auto at = sessions.begin(); at != after; ++at) visit(*at->second);
+  if (master != nullptr) visit(*master);
+  for (auto at = after; at != sessions.end(); ++at) visit(*at->second);
 }
 
 }  // namespace mayfly

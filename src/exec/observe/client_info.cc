@@ -25,6 +25,11 @@ uint64_t ParkedBytes(const Session& session) noexcept {
   return session.parked == nullptr ? 0 : session.parked->arguments.text_bytes();
 }
 
+std::string_view UserOf(const Session& session) noexcept {
+  if (session.Has(Mode::kMaster)) return "(superuser)";
+  return session.user() != nullptr ? session.user()->name() : User::kDefaultName;
+}
+
 // The memory of the connection: waiting input, the arguments of parked and queued requests, waiting replies.
 void MemoryFields(std::string& text, const Session& session) {
   const OutputChain& output = session.output;
@@ -56,6 +61,7 @@ std::optional<ClientType> ClientTypeOf(std::string_view word) noexcept {
 std::string FlagsOf(const Session& session) {
   std::string flags;
   if (session.Has(Mode::kReplica)) flags += 'S';
+  if (session.Has(Mode::kMaster)) flags += 'M';
   if (session.Has(Mode::kMonitor)) flags += 'O';
   if (session.Has(Mode::kSubscribed)) flags += 'P';
   if (session.Has(Mode::kTransaction)) flags += 'x';
@@ -77,6 +83,7 @@ std::string FlagsOf(const Session& session) {
 
 ClientType TypeOf(const Session& session) noexcept {
   if (session.Has(Mode::kReplica)) return ClientType::kReplica;
+  if (session.Has(Mode::kMaster)) return ClientType::kMaster;
   return session.Has(Mode::kSubscribed) ? ClientType::kPubSub : ClientType::kNormal;
 }
 
@@ -102,7 +109,7 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   MemoryFields(text, session);
   Field(text, "events", session.output.empty() ? "r" : "rw");
   Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");
-  Field(text, "user", session.user() != nullptr ? session.user()->name() : User::kDefaultName);
+  Field(text, "user", UserOf(session));
   Field(text, "redir",
         session.tracking != nullptr ? std::to_string(session.tracking->options.redirect) : "-1");
   Field(text, "resp", std::to_string(session.reply.version()));

@@ -41,6 +41,7 @@ enum class Mode : uint32_t {
   kReadsReplica = 1 << 13,  // READONLY: a replica of a cluster serves its reads
   kMonitor = 1 << 15,       // MONITOR: receives a line for every call, and may use no key
   kReplica = 1 << 16,       // gets the stream of commands, or all keys before
+  kMaster = 1 << 17,        // stands for the link to the master (server/figures/link_figures.h)
   // The server's modes, for every client (Server::modes). No session has these bits.
   kFewReplicas = 1 << 21,  // fewer replicas are up to date than a write needs (min-replicas-to-write)
   kNoMaster = 1 << 22,  // a replica's link is down, and clients get no stale data (replica-serve-stale-data)

@@ -39,6 +39,8 @@ class Sessions {
     by_id_.emplace(last_id_ + 1, &session);
     session.id = ++last_id_;
   }
+  // The id of a session that is no connection's, and is shown among them.
+  uint64_t TakeId() noexcept { return ++last_id_; }
   void Remove(Session& session) noexcept {
     by_id_.erase(session.id);
     session.id = 0;
