@@ -130,7 +130,7 @@ void OutputChain::FillSlot(Slot slot, std::string_view text) noexcept {
   sealed_ += text.size();
 }
 
-size_t OutputChain::Gather(std::span<OutputPiece> pieces) const noexcept {
+size_t OutputChain::GatherRuns(std::span<OutputPiece> pieces) const noexcept {
   size_t count = 0;
   const auto add = [&](const char* data, size_t size) {
     if (size > 0) pieces[count++] = {data, size};

@@ -7,21 +7,23 @@
 #include "base/time/clock.h"
 #include "net/client/clients.h"
 #include "net/client/connection.h"
+#include "net/socket/descriptor.h"
 #include "server/figures/stats.h"
 
 namespace mayfly::net {
 namespace {
 
+// What libuv writes as the socket drains.
 struct Pieces {
-  std::array<uv_buf_t, kPiecesPerWrite> buffers;
+  std::array<uv_buf_t, kPiecesPerWaitingWrite> buffers;
   unsigned count = 0;
   size_t bytes = 0;
 };
 
-Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
-  std::array<OutputPiece, kPiecesPerWrite> found;
+Pieces GatherFrom(const OutputChain& output) noexcept {
+  std::array<OutputPiece, kPiecesPerWaitingWrite> found;
   Pieces pieces;
-  pieces.count = static_cast<unsigned>(output.Gather(std::span(found).first(most)));
+  pieces.count = static_cast<unsigned>(output.Gather(found));
   for (unsigned i = 0; i < pieces.count; ++i) {
     pieces.buffers[i].base = const_cast<char*>(found[i].data);
     pieces.buffers[i].len = found[i].size;
@@ -45,13 +47,15 @@ void Connection::Write() {
   if (filter_ != nullptr) [[unlikely]]
     return WriteFiltered();
   while (!output_.empty()) {
-    const Pieces pieces = GatherFrom(output_, kPiecesPerWrite);
-    int written = uv_try_write(stream(), pieces.buffers.data(), pieces.count);
-    if (written == UV_EAGAIN) written = 0;
+    std::array<OutputPiece, kPiecesPerWrite> room;
+    const std::span<const OutputPiece> pieces = std::span(room).first(output_.Gather(room));
+    size_t asked = 0;
+    for (const OutputPiece& piece : pieces) asked += piece.size;
+    const ssize_t written = WriteTo(descriptor_, pieces);
     if (written < 0) return Drop();
     const auto size = static_cast<size_t>(written);
     CountOutput(size);
-    if (size < pieces.bytes) return WriteLater();
+    if (size < asked) return WriteLater();
   }
 }
 
@@ -66,7 +70,7 @@ void Connection::WriteLater() {
   static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
   Pieces pieces;
   if (filter_ == nullptr) {
-    pieces = GatherFrom(output_, kPiecesPerWaitingWrite);
+    pieces = GatherFrom(output_);
   } else {
     const std::string_view sealed = filter_->transport->ToSend();
     pieces.buffers[0] = uv_buf_init(const_cast<char*>(sealed.data()), static_cast<unsigned>(sealed.size()));
