@@ -31,7 +31,8 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
     feed.state = feed.session->MayRun() ? Feed::State::kOpen : Feed::State::kDone;
     if (feed.state == Feed::State::kOpen) PlanFrom(feed);
   }
-  if (count() > 1) StepStages(0);
+  // A request on its own has no other work to overlap its misses with: its entry is found where its group is, and no more.
+  count() > 1 ? StepStages(0) : AskForEntries(next_);
   return next_ != requests_.data();
 }
 
@@ -67,6 +68,10 @@ void Batch::PlanFrom(Feed& feed) {
       if (next_ >= stage_at_) {
         StepStages(kStageDistance);
         if (next_ == requests_.end()) break;
+      }
+      if (at == input.size()) {
+        feed.state = Feed::State::kDone;
+        break;
       }
     }
   } catch (const std::bad_alloc&) {
@@ -141,15 +146,19 @@ resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, co
   return status;
 }
 
-void Batch::StepStages(size_t distance) noexcept {
-  const size_t left = static_cast<size_t>(requests_.end() - next_);
-  stage_at_ = next_ + std::min(kStageDistance, left);
+[[gnu::always_inline]] inline void Batch::AskForEntries(Planned* end) noexcept {
   Planned* at = entries_asked_;
-  for (Planned* const end = AllBut(distance); at < end; ++at) {
+  for (; at < end; ++at) {
     if (at->keyspace != nullptr) at->guess = LookAhead(*at->keyspace).Candidate(at->trail);
   }
   entries_asked_ = at;
-  at = neighbours_asked_;
+}
+
+void Batch::StepStages(size_t distance) noexcept {
+  const size_t left = static_cast<size_t>(requests_.end() - next_);
+  stage_at_ = next_ + std::min(kStageDistance, left);
+  AskForEntries(AllBut(distance));
+  Planned* at = neighbours_asked_;
   for (Planned* const end = AllBut(2 * distance); at < end; ++at) {
     if (at->guess) {
       const LookAhead look_ahead(*at->keyspace);

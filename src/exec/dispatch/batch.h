@@ -99,6 +99,8 @@ class Batch {
   // Does the second stage for all but the last `distance` requests, the third for all but the last 2 * `distance`, and the
   // fourth for all but the last 3 * `distance`.
   void StepStages(size_t distance) noexcept;
+  // The second stage.
+  void AskForEntries(Planned* end) noexcept;
   void AskForMembers(const Planned* end) noexcept;
   // The end of all requests but the last `left`.
   Planned* AllBut(size_t left) noexcept { return count() > left ? next_ - left : requests_.data(); }
