@@ -179,7 +179,11 @@ class OutputChain {
   }
   // Removes the first `n` pending bytes after their write.
   // REQUIRES: n <= size(); no slot is open.
-  void Consume(size_t n) noexcept;
+  void Consume(size_t n) noexcept {
+    assert(n <= size());
+    consumed_ += n;
+    size() == 0 ? Clear() : ConsumeFront(n);
+  }
   // Removes everything.
   // REQUIRES: no write in progress refers to the pieces.
   void Clear() noexcept;
@@ -198,6 +202,7 @@ class OutputChain {
   void AppendSlowly(std::string_view bytes);
   OutputSplice* AddSplice(uint32_t skip);
   void SealRun() noexcept;
+  void ConsumeFront(size_t n) noexcept;
   size_t GatherRuns(std::span<OutputPiece> pieces) const noexcept;
   void CheckLimit() noexcept {
     if (size() >= limit_bytes_) MarkFull();

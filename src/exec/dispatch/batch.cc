@@ -19,7 +19,7 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   full_ = requests_.end();
   args_.Clear();
   limits_.max_bulk = limits.max_bulk;
-  batch_limits_ = limits;
+  batch_limits_ = &limits;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = members_asked_ = next_;
   member_args_ = 0;
@@ -40,7 +40,7 @@ void Batch::PlanFrom(Feed& feed) {
   // A client without a login gets one parsed request at a time, because AUTH lifts the client's limits.
   const User* const user = feed.session->user();
   limits_.authenticated = user != nullptr;
-  feed.session->output.set_limit(limits_.authenticated ? batch_limits_.output.Of(*feed.session)
+  feed.session->output.set_limit(limits_.authenticated ? batch_limits_->output.Of(*feed.session)
                                                        : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;
@@ -97,7 +97,7 @@ void Batch::ForgetUnplanned() noexcept {
   next.end = end;
   next.arg_count = request.arg_count;
   next.guess = {};
-  next.small = request.size <= batch_limits_.small_bytes;
+  next.small = request.size <= batch_limits_->small_bytes;
   const size_t first_key = row != nullptr ? row->first_key : 0;
   if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
     next.keyspace = nullptr;

@@ -127,7 +127,7 @@ class Batch {
   Planned* members_asked_ = nullptr;     // the fourth stage, omitted until there is a rich value
   size_t member_args_ = 0;               // the first argument of the next request for the fourth stage
   bool has_rich_ = false;
-  Limits batch_limits_{};
+  const Limits* batch_limits_ = nullptr;  // of Plan
 };
 
 }  // namespace mayfly

@@ -34,9 +34,9 @@ Pieces GatherFrom(const OutputChain& output) noexcept {
 
 }  // namespace
 
-bool Connection::WriteOut() {
+bool Connection::WriteOut(const config::OutputLimit& limit) {
   if (state_ != State::kOpen && state_ != State::kEnding) return false;
-  if (EnforceOutputLimit()) return false;
+  if (EnforceOutputLimit(limit)) return false;
   if (write_ == nullptr) Write();
   if (state_ == State::kClosed) return false;
   NoticeReading();
@@ -103,15 +103,10 @@ void Connection::OnWritten(int status) {
   Flush();
 }
 
-void Connection::FollowOutput() {
-  if (state_ == State::kEnding) {
-    if (filter_ != nullptr) LeaveHandshakes();
-    if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
-    return input_ended_ ? Drop() : Linger();
-  }
-  if (throttled_ || output_.size() > kOutputOwnBytes) [[unlikely]]
-    Throttle();
-  UpdateReading();
+void Connection::FollowLastOutput() {
+  if (filter_ != nullptr) LeaveHandshakes();
+  if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
+  input_ended_ ? Drop() : Linger();
 }
 
 void Connection::NoticeReading() noexcept {
@@ -148,13 +143,20 @@ const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
 }
 
 // As in Redis, the output before the write counts: one reply may already be too much.
-bool Connection::EnforceOutputLimit() {
-  const config::OutputLimit& limit = LimitOfOutput();
-  const uint64_t now = clients_.turn().now().mono_ms;
+bool Connection::EnforceOutputLimit(const config::OutputLimit& limit) {
   const size_t waiting = waiting_output();
-  bool broken = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
-  if (limit.soft_bytes == 0 || waiting < limit.soft_bytes) {
-    above_soft_since_mono_ms_ = 0;
+  const bool is_above_hard = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
+  const bool is_above_soft = limit.soft_bytes != 0 && waiting >= limit.soft_bytes;
+  if (!is_above_soft) above_soft_since_mono_ms_ = 0;
+  return (is_above_hard || is_above_soft) && DropIfTooMuch(limit, is_above_hard, is_above_soft);
+}
+
+[[gnu::noinline, gnu::cold]] bool Connection::DropIfTooMuch(const config::OutputLimit& limit,
+                                                            bool is_above_hard, bool is_above_soft) {
+  const uint64_t now = clients_.turn().now().mono_ms;
+  bool broken = is_above_hard;
+  if (!is_above_soft) {
+    // the time of the soft limit does not run
   } else if (above_soft_since_mono_ms_ == 0) {
     above_soft_since_mono_ms_ = now;
     clients_.File(*this);
@@ -163,6 +165,7 @@ bool Connection::EnforceOutputLimit() {
     broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
   }
   if (!broken) return false;
+  const size_t waiting = waiting_output();
   const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
   DropForOutput(IsStranger()                ? "more than a client that has not logged in may"
                 : by_pool && output_.full() ? "more than is left for output"

@@ -159,7 +159,7 @@ bool RespClient::ExceedsParked() const noexcept {
 void RespClient::Flush() {
   if (Has(Mode::kDropped) && (state() == State::kOpen || state() == State::kEnding)) [[unlikely]]
     return Drop();
-  if (!WriteOut()) return;
+  if (!WriteOut(LimitOfOutput())) return;
   net_output_bytes = written_bytes();
   if (Has(Mode::kEnding)) SetEnding();
   if (!IsBookedAsIdle()) Account();
