@@ -272,7 +272,7 @@ bool ServerLoop::AnyLeft() const noexcept {
 }
 
 void ServerLoop::CallPrepare(bool on) {
-  if (on == calls_prepare_) return;
+  if (on == calls_prepare_ || phase_ == Phase::kClosed) return;
   calls_prepare_ = on;
   if (on)
     uv_prepare_start(&prepare_,

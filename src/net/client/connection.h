@@ -185,7 +185,14 @@ class Connection : public TimedClient {
   // The steps of Flush.
   // First: writes, or drops the client if the output exceeds a limit. False if the connection is not open, or no longer
   // open.
-  bool WriteOut(const config::OutputLimit& limit);
+  bool WriteOut(const config::OutputLimit& limit) {
+    if (state_ != State::kOpen && state_ != State::kEnding) return false;
+    if (EnforceOutputLimit(limit)) return false;
+    if (write_ == nullptr) Write();
+    if (state_ == State::kClosed) return false;
+    NoticeReading();
+    return true;
+  }
   // Then, if nothing more is to come: input is dropped from now on, and the client lingers when all output is written.
   void SetEnding() noexcept { state_ = State::kEnding; }
   // Then Account. Last: acts on the amount of remaining output.
@@ -266,7 +273,13 @@ class Connection : public TimedClient {
   // Tests whether the kernel has taken bytes since the last call: the client then reads, and is not idle.
   void NoticeReading() noexcept;
   // Drops the client if its output exceeds a limit, and returns true then. Starts and ends the time of the soft limit.
-  bool EnforceOutputLimit(const config::OutputLimit& limit);
+  bool EnforceOutputLimit(const config::OutputLimit& limit) {
+    const size_t waiting = waiting_output();
+    const bool is_above_hard = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
+    const bool is_above_soft = limit.soft_bytes != 0 && waiting >= limit.soft_bytes;
+    if (!is_above_soft) above_soft_since_mono_ms_ = 0;
+    return (is_above_hard || is_above_soft) && DropIfTooMuch(limit, is_above_hard, is_above_soft);
+  }
   bool DropIfTooMuch(const config::OutputLimit& limit, bool is_above_hard, bool is_above_soft);
   void Linger();
 

@@ -34,15 +34,6 @@ Pieces GatherFrom(const OutputChain& output) noexcept {
 
 }  // namespace
 
-bool Connection::WriteOut(const config::OutputLimit& limit) {
-  if (state_ != State::kOpen && state_ != State::kEnding) return false;
-  if (EnforceOutputLimit(limit)) return false;
-  if (write_ == nullptr) Write();
-  if (state_ == State::kClosed) return false;
-  NoticeReading();
-  return true;
-}
-
 void Connection::Write() {
   if (filter_ != nullptr) [[unlikely]]
     return WriteFiltered();
@@ -143,14 +134,6 @@ const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
 }
 
 // As in Redis, the output before the write counts: one reply may already be too much.
-bool Connection::EnforceOutputLimit(const config::OutputLimit& limit) {
-  const size_t waiting = waiting_output();
-  const bool is_above_hard = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
-  const bool is_above_soft = limit.soft_bytes != 0 && waiting >= limit.soft_bytes;
-  if (!is_above_soft) above_soft_since_mono_ms_ = 0;
-  return (is_above_hard || is_above_soft) && DropIfTooMuch(limit, is_above_hard, is_above_soft);
-}
-
 [[gnu::noinline, gnu::cold]] bool Connection::DropIfTooMuch(const config::OutputLimit& limit,
                                                             bool is_above_hard, bool is_above_soft) {
   const uint64_t now = clients_.turn().now().mono_ms;
