@@ -69,10 +69,6 @@ void Batch::PlanFrom(Feed& feed) {
         StepStages(kStageDistance);
         if (next_ == requests_.end()) break;
       }
-      if (at == input.size()) {
-        feed.state = Feed::State::kDone;
-        break;
-      }
     }
   } catch (const std::bad_alloc&) {
     feed.state = Feed::State::kNoRoom;
