@@ -72,8 +72,8 @@ ServerLoop::ServerLoop(Server& server, Executor& executor, Log& log)
   server.outgoing_by_tls = &outgoing_by_tls_;
   server.hubs.wakes.set_turn([this] { uv_async_send(&signal_from_thread_); });
   prepare_.data = check_.data = stop_timer_.data = watchdog_timer_.data = this;
-  uv_prepare_start(&prepare_,
-                   [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
+  turn_.OnWork([this] { CallPrepare(true); });
+  CallPrepare(true);
   uv_check_start(&check_, [](uv_check_t* handle) { static_cast<ServerLoop*>(handle->data)->Check(); });
   WatchSignals();
   clients_.StartWatch(uv_.loop);
@@ -260,19 +260,32 @@ void ServerLoop::Check() {
   FinishTurn();
   turn_.SetFinished();
   if (phase_ != Phase::kServing) return GoOnStopping();
-  if (server_.shutdown_requested || stop_asked_) StopSoon();
+  if (server_.shutdown_requested || stop_asked_) return StopSoon();
+  const bool is_quiet = turn_.only_reads() && !staying_awake_ && !AnyLeft() && timekeeper_.HasNothingNew();
+  if (is_quiet) turn_.End(/*memory_is_same=*/true);
+  CallPrepare(!is_quiet);
+}
+
+bool ServerLoop::AnyLeft() const noexcept {
+  return clients_.PlaintextWaits() || server_.sessions.AnyDirty() || server_.parking.AnyReady() ||
+         server_.parking.AnyWoken() || server_.hubs.turn_ends.asked();
+}
+
+void ServerLoop::CallPrepare(bool on) {
+  if (on == calls_prepare_ || phase_ == Phase::kClosed) return;
+  calls_prepare_ = on;
+  if (on)
+    uv_prepare_start(&prepare_,
+                     [](uv_prepare_t* handle) { static_cast<ServerLoop*>(handle->data)->Prepare(); });
+  else
+    uv_prepare_stop(&prepare_);
 }
 
 // Mostly nothing has happened since Check, and Check has left nothing.
 void ServerLoop::Prepare() {
   const bool idle =
       turn_.finished() && phase_ == Phase::kServing && !server_.shutdown_requested && !stop_asked_;
-  const bool is_left = clients_.PlaintextWaits() || server_.sessions.AnyDirty() ||
-                       server_.parking.AnyReady() || server_.parking.AnyWoken() ||
-                       server_.hubs.turn_ends.asked();
-  if (idle && !is_left && !staying_awake_ && turn_.only_reads() && timekeeper_.HasNothingNew())
-    return turn_.End(/*memory_is_same=*/true);
-  if (!idle || is_left) FinishTurn();
+  if (!idle || AnyLeft()) FinishTurn();
   // Tested here, too, because dropped connections are gone only now, and the poll would wait.
   if (phase_ == Phase::kFlushing && clients_.guests() == 0) EndScrapers();
   if (phase_ == Phase::kLastAnswers && clients_.count() == 0) return Close();
@@ -329,7 +342,7 @@ void ServerLoop::Reload() {
 }
 
 // Requests that have reached this machine are still served: the next polls do not wait and bring the requests.
-void ServerLoop::StopSoon() {
+[[gnu::noinline, gnu::cold]] void ServerLoop::StopSoon() {
   if (phase_ != Phase::kServing) return;
   phase_ = Phase::kLastReads;
   stop_asked_ = false;
@@ -347,7 +360,7 @@ void ServerLoop::Leave() {
   listeners_.Stop();
 }
 
-void ServerLoop::GoOnStopping() {
+[[gnu::noinline, gnu::cold]] void ServerLoop::GoOnStopping() {
   if (phase_ != Phase::kLastReads) return;
   turn_.Begin();
   if (turn_.now().mono_ms >= last_reads_until_mono_ms_ || !clients_.InputWaits()) StopNow();

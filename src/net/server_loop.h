@@ -3,7 +3,8 @@
 //   poll -> reads, writes, arrivals, signals -> check: FinishTurn
 //        -> timers, slices -> prepare: FinishTurn, BeforePoll -> poll ...
 //
-// Replies are written in `check` after I/O, and in `prepare` after timers: one write per connection and turn. One poll of
+// Replies are written in `check` after I/O, and in `prepare` after timers: one write per connection and turn. After a `check`
+// that leaves nothing to do there is no `prepare`, unless a timer begins another turn. One poll of
 // libuv may bring reads of tens of thousands of clients, and then consists of several turns: a turn that has filled the
 // loop's buffer ends (EndFullTurn), and the next turn begins within the same poll. The loop ends on SIGTERM, SIGINT or when
 // Server::shutdown_requested is set: received requests run, replies are written and every connection ends, the last work is
@@ -103,6 +104,10 @@ class ServerLoop {
   void FinishTurn();
   void Check();
   void Prepare();
+  // Something waits for FinishTurn.
+  bool AnyLeft() const noexcept;
+  // Prepare is called before the next polls, or is not.
+  void CallPrepare(bool on);
   // Ends the turn in the middle of a poll: replies are written, and due work is done.
   void EndFullTurn();
   void OnSignal(int number);
@@ -145,6 +150,7 @@ class ServerLoop {
   ServiceManager* manager_ = nullptr;
   std::array<uv_signal_t, 3> signals_;
   bool staying_awake_ = false;
+  bool calls_prepare_ = false;
   bool open_to_all_ = false;  // WarnIfOpen has warned
   uint64_t last_reads_until_mono_ms_ = 0;
   std::function<bool()> may_stop_;  // empty: always

@@ -440,8 +440,7 @@ bool Replicas::IsBusy() const noexcept {
          });
 }
 
-void Replicas::OnTurnEnd(Now now) noexcept {
-  if (stream_.empty() && !asked_ && !busy_) return;  // as at the end of most turns
+[[gnu::noinline]] void Replicas::SendAtTurnEnd(Now now) noexcept {
   if (source_ == Source::kNone || server_.Busy()) return;
   asked_ = false;
   try {

@@ -151,7 +151,10 @@ class Replicas final : public LatePart,
     uint64_t above_soft_since_mono_ms = 0;  // 0: it is not
   };
 
-  void OnTurnEnd(Now now) noexcept override;
+  void OnTurnEnd(Now now) noexcept override {
+    if (!stream_.empty() || asked_ || busy_) SendAtTurnEnd(now);  // nothing at the end of most turns
+  }
+  void SendAtTurnEnd(Now now) noexcept;
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   void OnClientEnd(Session& session) noexcept override;

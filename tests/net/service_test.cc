@@ -34,7 +34,7 @@ class LivezClient final : public net::Connection {
     Flush();
   }
   void Flush() override {
-    if (!WriteOut()) return;
+    if (!WriteOut(LimitOfOutput())) return;
     if (done_) SetEnding();
     Account();
     FollowOutput();

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/time/tsc.h"
 #include "net/socket/descriptor.h"
@@ -67,6 +68,18 @@ bool HasInput(int fd) noexcept {
 ssize_t ReadFrom(int fd, std::span<char> room) noexcept {
   const auto link = LinkOf(fd);
   const ssize_t size = link != nullptr ? link->Read(room.data(), room.size()) : ssize_t{UV_EBADF};
+  if (size >= 0) return size;
+  errno = static_cast<int>(-size);
+  return -1;
+}
+
+ssize_t WriteTo(int fd, std::span<const OutputPiece> pieces) noexcept {
+  const auto link = LinkOf(fd);
+  std::vector<uv_buf_t> parts;
+  for (const OutputPiece& piece : pieces)
+    parts.push_back(uv_buf_init(const_cast<char*>(piece.data), static_cast<unsigned>(piece.size)));
+  const ssize_t size = link != nullptr ? link->Write(parts, World::Current().turns()) : ssize_t{UV_EBADF};
+  if (size == UV_EAGAIN) return 0;
   if (size >= 0) return size;
   errno = static_cast<int>(-size);
   return -1;

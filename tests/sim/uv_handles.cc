@@ -111,6 +111,8 @@ int uv_prepare_start(uv_prepare_t* prepare, uv_prepare_cb callback) {
   return StartLast(prepare, StateOf(prepare->loop).prepares, &uv_prepare_t::prepare_cb, callback);
 }
 
+int uv_prepare_stop(uv_prepare_t* prepare) { return Stop(prepare, StateOf(prepare->loop).prepares); }
+
 int uv_check_init(uv_loop_t* loop, uv_check_t* check) {
   InitHandle(loop, AsHandle(check), UV_CHECK);
   return 0;

@@ -130,7 +130,7 @@ void OutputChain::FillSlot(Slot slot, std::string_view text) noexcept {
   sealed_ += text.size();
 }
 
-size_t OutputChain::Gather(std::span<OutputPiece> pieces) const noexcept {
+size_t OutputChain::GatherRuns(std::span<OutputPiece> pieces) const noexcept {
   size_t count = 0;
   const auto add = [&](const char* data, size_t size) {
     if (size > 0) pieces[count++] = {data, size};
@@ -159,10 +159,7 @@ void OutputChain::DropSplice(OutputSplice& splice) noexcept {
   std::destroy_at(&splice);
 }
 
-void OutputChain::Consume(size_t n) noexcept {
-  assert(n <= size());
-  consumed_ += n;
-  if (size() == 0) return Clear();
+void OutputChain::ConsumeFront(size_t n) noexcept {
   for (;;) {
     OutputChunk* chunk = head_;
     OutputSplice* splice = head_splice_ < chunk->splice_count ? chunk->Splice(head_splice_) : nullptr;
@@ -192,13 +189,14 @@ void OutputChain::Consume(size_t n) noexcept {
 }
 
 void OutputChain::Clear() noexcept {
-  while (head_ != nullptr) {
-    OutputChunk* chunk = std::exchange(head_, head_->next);
+  for (OutputChunk* chunk = head_; chunk != nullptr;) {
+    OutputChunk* const next = chunk->next;
     for (; head_splice_ < chunk->splice_count; ++head_splice_) DropSplice(*chunk->Splice(head_splice_));
     head_splice_ = 0;
     pool_.Give(chunk);
+    chunk = next;
   }
-  tail_ = nullptr;
+  head_ = tail_ = nullptr;
   write_ = limit_ = run_ = nullptr;
   sealed_ = consumed_ = splice_at_ = chunks_ = 0;
   head_at_ = 0;

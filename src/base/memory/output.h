@@ -172,10 +172,18 @@ class OutputChain {
   void FillSlot(Slot slot, std::string_view text) noexcept;
 
   // Stores the first pending bytes, in order, as `pieces`. Returns the number of pieces stored.
-  size_t Gather(std::span<OutputPiece> pieces) const noexcept;
+  size_t Gather(std::span<OutputPiece> pieces) const noexcept {
+    if (sealed_ != 0 || pieces.empty() || empty()) return GatherRuns(pieces);
+    pieces[0] = {run_ + consumed_, size()};  // mostly there is nothing before the run
+    return 1;
+  }
   // Removes the first `n` pending bytes after their write.
   // REQUIRES: n <= size(); no slot is open.
-  void Consume(size_t n) noexcept;
+  void Consume(size_t n) noexcept {
+    assert(n <= size());
+    consumed_ += n;
+    size() == 0 ? Clear() : ConsumeFront(n);
+  }
   // Removes everything.
   // REQUIRES: no write in progress refers to the pieces.
   void Clear() noexcept;
@@ -194,6 +202,8 @@ class OutputChain {
   void AppendSlowly(std::string_view bytes);
   OutputSplice* AddSplice(uint32_t skip);
   void SealRun() noexcept;
+  void ConsumeFront(size_t n) noexcept;
+  size_t GatherRuns(std::span<OutputPiece> pieces) const noexcept;
   void CheckLimit() noexcept {
     if (size() >= limit_bytes_) MarkFull();
   }

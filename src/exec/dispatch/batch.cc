@@ -19,7 +19,7 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
   full_ = requests_.end();
   args_.Clear();
   limits_.max_bulk = limits.max_bulk;
-  batch_limits_ = limits;
+  batch_limits_ = &limits;
   databases_.ForgetGuesses();
   entries_asked_ = neighbours_asked_ = members_asked_ = next_;
   member_args_ = 0;
@@ -31,7 +31,8 @@ bool Batch::Plan(std::span<Feed> feeds, const Limits& limits) {
     feed.state = feed.session->MayRun() ? Feed::State::kOpen : Feed::State::kDone;
     if (feed.state == Feed::State::kOpen) PlanFrom(feed);
   }
-  if (count() > 1) StepStages(0);
+  // A request on its own has no other work to overlap its misses with: its entry is found where its group is, and no more.
+  count() > 1 ? StepStages(0) : AskForEntries(next_);
   return next_ != requests_.data();
 }
 
@@ -39,7 +40,7 @@ void Batch::PlanFrom(Feed& feed) {
   // A client without a login gets one parsed request at a time, because AUTH lifts the client's limits.
   const User* const user = feed.session->user();
   limits_.authenticated = user != nullptr;
-  feed.session->output.set_limit(limits_.authenticated ? batch_limits_.output.Of(*feed.session)
+  feed.session->output.set_limit(limits_.authenticated ? batch_limits_->output.Of(*feed.session)
                                                        : OutputPool::kBeforeLoginBytes);
   Keyspace& keyspace = databases_.At(feed.session->db);
   const std::string_view input = feed.input;
@@ -92,7 +93,7 @@ void Batch::ForgetUnplanned() noexcept {
   next.end = end;
   next.arg_count = request.arg_count;
   next.guess = {};
-  next.small = request.size <= batch_limits_.small_bytes;
+  next.small = request.size <= batch_limits_->small_bytes;
   const size_t first_key = row != nullptr ? row->first_key : 0;
   if (first_key - 1 >= request.arg_count - 1) [[unlikely]] {
     next.keyspace = nullptr;
@@ -141,15 +142,19 @@ resp::Status Batch::NextUnknown(resp::Parser& parser, std::string_view input, co
   return status;
 }
 
-void Batch::StepStages(size_t distance) noexcept {
-  const size_t left = static_cast<size_t>(requests_.end() - next_);
-  stage_at_ = next_ + std::min(kStageDistance, left);
+[[gnu::always_inline]] inline void Batch::AskForEntries(Planned* end) noexcept {
   Planned* at = entries_asked_;
-  for (Planned* const end = AllBut(distance); at < end; ++at) {
+  for (; at < end; ++at) {
     if (at->keyspace != nullptr) at->guess = LookAhead(*at->keyspace).Candidate(at->trail);
   }
   entries_asked_ = at;
-  at = neighbours_asked_;
+}
+
+void Batch::StepStages(size_t distance) noexcept {
+  const size_t left = static_cast<size_t>(requests_.end() - next_);
+  stage_at_ = next_ + std::min(kStageDistance, left);
+  AskForEntries(AllBut(distance));
+  Planned* at = neighbours_asked_;
   for (Planned* const end = AllBut(2 * distance); at < end; ++at) {
     if (at->guess) {
       const LookAhead look_ahead(*at->keyspace);

@@ -99,6 +99,8 @@ class Batch {
   // Does the second stage for all but the last `distance` requests, the third for all but the last 2 * `distance`, and the
   // fourth for all but the last 3 * `distance`.
   void StepStages(size_t distance) noexcept;
+  // The second stage.
+  void AskForEntries(Planned* end) noexcept;
   void AskForMembers(const Planned* end) noexcept;
   // The end of all requests but the last `left`.
   Planned* AllBut(size_t left) noexcept { return count() > left ? next_ - left : requests_.data(); }
@@ -125,7 +127,7 @@ class Batch {
   Planned* members_asked_ = nullptr;     // the fourth stage, omitted until there is a rich value
   size_t member_args_ = 0;               // the first argument of the next request for the fourth stage
   bool has_rich_ = false;
-  Limits batch_limits_{};
+  const Limits* batch_limits_ = nullptr;  // of Plan
 };
 
 }  // namespace mayfly

@@ -124,7 +124,7 @@ void Executor::Run(std::span<Feed> feeds) {
 }
 
 void Executor::RunPlanned() {
-  gate_.SetCeiling();
+  gate_.ForgetCeiling();
   // A plain request that changes the server's modes ends the batch (kEndsTurn).
   uint32_t modes_of_all = ModesOfAll();
   CallTimer timer(server_.stats, track_latency_);
@@ -278,7 +278,7 @@ void Executor::MarkIfDirty(Session& session) noexcept {
 
 Outcome Executor::MakeCall(const Call& call) {
   Args args(call.arguments, call.row != nullptr ? call.row->cursor : 1);
-  gate_.SetCeiling();
+  gate_.ForgetCeiling();
   const bool in_transaction = call.origin == Origin::kTransaction;
   // EXEC was not refused, and its parts are not requests of their own. But the user's permissions may have changed,
   // or the user may be gone.

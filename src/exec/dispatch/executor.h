@@ -92,7 +92,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   // This server follows a master now, or does not any more: other limits count.
   void FollowRole() noexcept {
     gate_.Rebase();
-    gate_.SetCeiling();  // also for the rest of this batch
+    gate_.ForgetCeiling();  // also for the rest of this batch
   }
   // See MemoryGate.
   bool RefusesWrites() const noexcept { return gate_.RefusesWrites(); }

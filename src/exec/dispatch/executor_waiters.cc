@@ -42,7 +42,7 @@ void Executor::Wake(Parked& parked) noexcept {
   Session& session = *parked.session;
   if (!session.closes() && !server_.parking.IsThere(session)) session.Set(Mode::kDropped);
   if (session.closes()) return MarkIfDirty(session);  // killed meanwhile
-  gate_.SetCeiling();
+  gate_.ForgetCeiling();
   try {
     const TableRow* const row = RowOf(parked.arguments.all());
     Args args(parked.arguments.all(), row != nullptr ? row->cursor : 1);

@@ -47,9 +47,10 @@ bool MemoryGate::Calm() noexcept {
 
 bool MemoryGate::MakeRoom(bool only_if_room, Now now) {
   SetCeiling();
+  if (server_.memory.All() <= ceiling_) [[likely]]
+    return true;
   if (RefusesWrites()) return false;
-  return server_.memory.All() <= ceiling_ || MakeRoomForCommand(now) != Evictor::Outcome::kNothingToEvict ||
-         !only_if_room;
+  return MakeRoomForCommand(now) != Evictor::Outcome::kNothingToEvict || !only_if_room;
 }
 
 EvictionLimits MemoryGate::Limits() const noexcept {

@@ -35,12 +35,9 @@ class MemoryGate {
     Rebase();
   }
 
-  // Called at the start of a batch, and of a call outside a batch.
-  //
-  // The ceiling includes buffers of clients and memory that waits to be freed. Both change little within a batch, and only
-  // make the ceiling too low: the cost is a second test. While all memory is within maxmemory, the data are, too, and nobody
-  // sums up the rest.
-  void SetCeiling() noexcept;
+  // Called at the start of a batch, and of a call outside a batch: the next write sets the ceiling anew. A batch that only
+  // reads thus has none.
+  void ForgetCeiling() noexcept { ceiling_ = 0; }
   // True on a replica that takes writes from its master alone (replica-read-only).
   bool RefusesWrites() const noexcept;
   // True if `row` may run now, after the necessary evictions. If false, the row may still run if KeysFit is true. REQUIRES:
@@ -80,6 +77,10 @@ class MemoryGate {
   void Promise() noexcept;
 
  private:
+  // The ceiling includes buffers of clients and memory that waits to be freed. Both change little within a batch, and only
+  // make the ceiling too low: the cost is a second test. While all memory is within maxmemory, the data are, too, and nobody
+  // sums up the rest.
+  void SetCeiling() noexcept;
   // True if Evict would have nothing to evict or to note.
   bool Calm() noexcept;
   // True on a replica whose master evicts for it (replica-ignore-maxmemory).
@@ -94,7 +95,8 @@ class MemoryGate {
 
   Server& server_;
   Namespaces& namespaces_;
-  uint64_t ceiling_ = 0;  // MemoryMeter::All above which a command that writes may have to evict
+  // MemoryMeter::All above which a command that writes may have to evict; 0: not known.
+  uint64_t ceiling_ = 0;
   uint64_t maxkeys_ = 0;
   // The data after the last eviction, or the limits if less. `bytes` is without the received parts of big arguments: the
   // arguments count when their request runs.

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstdlib>
 #include <new>
+#include <span>
 #include <string>
 #include <utility>
 
@@ -24,7 +25,6 @@ Clients::Clients(Server& server, Executor& executor, Turn& turn, Log& log)
       turn_(turn),
       log_(log),
       wheel_({}, executor.now().mono_ms) {
-  deferred_.reserve(kDeferredMax);
   server_.parking.AskPresence(this);
 }
 
@@ -94,13 +94,9 @@ bool Clients::CloseSpareScraper() {
   return sparest != nullptr;
 }
 
-char* Clients::LendInput(size_t size) {
-  static_assert(kSharedInputBytes >= 2 * (kReadBufferBytes + kCopiedTailBytes));
-  const bool full = shared_input_.size() - input_used_ < size;
-  if (full || deferred_.size() == kDeferredMax) {
-    RunDeferred();
-    turn_is_full_ = true;
-  }
+[[gnu::noinline]] char* Clients::LendAfterRun() {
+  RunDeferred();
+  turn_is_full_ = true;
   return shared_input_.data() + input_used_;
 }
 
@@ -117,19 +113,20 @@ void Clients::EndFullTurn() {
 
 void Clients::Defer(RespClient& client, std::string_view input) {
   // At most kDeferredMax inputs. An input in the shared buffer is never one too many: see LendInput.
-  if (deferred_.size() == kDeferredMax) RunDeferred();
-  deferred_.push_back({.session = &client, .input = input});
+  if (deferred_count_ == kDeferredMax) RunDeferred();
+  deferred_[deferred_count_++] = {.session = &client, .input = input};
   if (input.data() == shared_input_.data() + input_used_) input_used_ += input.size();
 }
 
 void Clients::RunDeferred() {
-  if (deferred_.empty()) return;
-  for (Feed& feed : deferred_) {
+  if (deferred_count_ == 0) return;
+  const std::span<Feed> feeds = std::span(deferred_).first(deferred_count_);
+  for (Feed& feed : feeds) {
     if (RespClient::Of(*feed.session).state() == Connection::State::kClosed) feed.state = Feed::State::kDone;
   }
-  executor_.Run(deferred_);
-  for (const Feed& feed : deferred_) RespClient::Of(*feed.session).AfterRun(feed);
-  deferred_.clear();
+  executor_.Run(feeds);
+  for (const Feed& feed : feeds) RespClient::Of(*feed.session).AfterRun(feed);
+  deferred_count_ = 0;
   input_used_ = 0;
 }
 
@@ -138,7 +135,7 @@ void Clients::RunWoken() {
 }
 
 // Connections with input for more than one turn may list themselves again.
-void Clients::DeliverListed() {
+[[gnu::noinline]] void Clients::DeliverListed() {
   for (size_t left = with_plaintext_.size(); left != 0 && !with_plaintext_.empty(); --left) {
     Connection& connection = with_plaintext_.front();
     with_plaintext_.Remove(connection);
@@ -147,7 +144,7 @@ void Clients::DeliverListed() {
   RunDeferred();
 }
 
-void Clients::GoOnWithHandshakes() {
+[[gnu::noinline]] void Clients::GoOnWithHandshakes() {
   while (!handshakes_.empty() && HandshakesMayGoOn()) handshakes_.front().GoOnWithHandshake();
   RunDeferred();
 }
@@ -268,7 +265,7 @@ void Clients::RefileAll() {
 
 // The output of others has drained: throttled clients may go on. Otherwise two clients waiting for each other would wait for
 // ever.
-void Clients::UnthrottleIfCalm() {
+[[gnu::noinline]] void Clients::UnthrottleIfCalm() {
   if (output_bytes_ > Pool().calm_bytes / 4 * 3) return;
   for (Connection* connection : all_) {
     if (connection->throttled()) connection->Unthrottle();

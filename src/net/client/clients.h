@@ -105,7 +105,13 @@ class Clients final : public Presence, private Alarms::Alarm {
   SharedBytes ShareAddress(std::string_view text) noexcept;
   // Lends `size` bytes of the buffer shared by all connections. With too little room, the input in the buffer runs first,
   // and the turn is full.
-  char* LendInput(size_t size);
+  char* LendInput(size_t size) {
+    static_assert(kSharedInputBytes >= 2 * (kReadBufferBytes + kCopiedTailBytes));
+    const bool full = shared_input_.size() - input_used_ < size;
+    if (full || deferred_count_ == kDeferredMax) [[unlikely]]
+      return LendAfterRun();
+    return shared_input_.data() + input_used_;
+  }
   // `input` of this connection will run when the turn has read from all clients. The input lies at the front of the last
   // lent room, or in memory of the connection that does not change until then.
   void Defer(RespClient& client, std::string_view input);
@@ -178,6 +184,8 @@ class Clients final : public Presence, private Alarms::Alarm {
   void FindRoomToWatch(int descriptor);
   void LetIn(Connection& connection, size_t scrapers_max);
   void EndFullTurn();
+  // The rest of LendInput.
+  char* LendAfterRun();
   // Closes the scraper that has been spare for longest. False if no scraper is spare.
   bool CloseSpareScraper();
   void DeliverListed();
@@ -220,7 +228,8 @@ class Clients final : public Presence, private Alarms::Alarm {
   bool turn_is_full_ = false;
   size_t full_read_bytes_ = 0;  // of this turn
   std::function<void()> end_turn_;
-  std::vector<Feed> deferred_;
+  std::array<Feed, kDeferredMax> deferred_;
+  size_t deferred_count_ = 0;
   size_t input_used_ = 0;  // bytes of shared_input_ used by deferred inputs
   std::array<char, kSharedInputBytes> shared_input_;
 };

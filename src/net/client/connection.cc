@@ -267,7 +267,7 @@ void Connection::OnTime(uint64_t now_mono_ms) {
     timing_.linger_until_mono_ms = now_mono_ms + kStopSilenceMs;
     return clients_.File(*this);
   }
-  if (EnforceOutputLimit()) return;
+  if (EnforceOutputLimit(LimitOfOutput())) return;
   NoticeReading();
   if (throttled_) {
     Throttle();

@@ -185,18 +185,34 @@ class Connection : public TimedClient {
   // The steps of Flush.
   // First: writes, or drops the client if the output exceeds a limit. False if the connection is not open, or no longer
   // open.
-  bool WriteOut();
+  bool WriteOut(const config::OutputLimit& limit) {
+    if (state_ != State::kOpen && state_ != State::kEnding) return false;
+    if (EnforceOutputLimit(limit)) return false;
+    if (write_ == nullptr) Write();
+    if (state_ == State::kClosed) return false;
+    NoticeReading();
+    return true;
+  }
   // Then, if nothing more is to come: input is dropped from now on, and the client lingers when all output is written.
   void SetEnding() noexcept { state_ = State::kEnding; }
   // Then Account. Last: acts on the amount of remaining output.
-  void FollowOutput();
+  void FollowOutput() {
+    if (state_ == State::kEnding) [[unlikely]]
+      return FollowLastOutput();
+    if (throttled_ || output_.size() > kOutputOwnBytes) [[unlikely]]
+      Throttle();
+    UpdateReading();
+  }
 
   // Lends and takes once more in this turn.
   void ReadOn() noexcept { --read_turn_; }
   // Stops further input for now, although the service could lend room.
   void set_input_full(bool full) noexcept { input_full_ = full; }
   // Starts or stops reading, by the state.
-  void UpdateReading();
+  void UpdateReading() {
+    const bool wants_input = state_ == State::kOpen && !throttled_ && !input_ended_ && !input_full_;
+    if (!wants_input || !reading_) SetReading(wants_input || DropsInput());
+  }
   void DropForMemory(std::string_view of_what);
 
   // This connection's part of the memory of all clients.
@@ -230,6 +246,7 @@ class Connection : public TimedClient {
   // True if this turn may read. The second call in a turn returns false (but see ReadOn): libuv then leaves the bytes in the
   // kernel, and the other connections have their turn. (Libuv passes UV_ENOBUFS to TakeFor, which is no error here.)
   bool BeginRead() noexcept;
+  void SetReading(bool wanted);
   void StartReading();
   // Lets the kernel report the peer's end while no read would notice the end.
   void UpdateWatch() noexcept;
@@ -248,13 +265,22 @@ class Connection : public TimedClient {
   void WriteLater();
   void OnWritten(int status);
   void CountOutput(size_t size) noexcept;
+  // FollowOutput in the state kEnding.
+  void FollowLastOutput();
   // Starts or ends throttling, by the amount of output and the client's reading.
   void Throttle();
   void SetThrottled(bool throttled) noexcept;
   // Tests whether the kernel has taken bytes since the last call: the client then reads, and is not idle.
   void NoticeReading() noexcept;
   // Drops the client if its output exceeds a limit, and returns true then. Starts and ends the time of the soft limit.
-  bool EnforceOutputLimit();
+  bool EnforceOutputLimit(const config::OutputLimit& limit) {
+    const size_t waiting = waiting_output();
+    const bool is_above_hard = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
+    const bool is_above_soft = limit.soft_bytes != 0 && waiting >= limit.soft_bytes;
+    if (!is_above_soft) above_soft_since_mono_ms_ = 0;
+    return (is_above_hard || is_above_soft) && DropIfTooMuch(limit, is_above_hard, is_above_soft);
+  }
+  bool DropIfTooMuch(const config::OutputLimit& limit, bool is_above_hard, bool is_above_soft);
   void Linger();
 
   // With a filter (connection_filter.cc).

@@ -5,9 +5,7 @@
 
 namespace mayfly::net {
 
-void Connection::UpdateReading() {
-  const bool wanted =
-      DropsInput() || (state_ == State::kOpen && !throttled_ && !input_ended_ && !input_full_);
+void Connection::SetReading(bool wanted) {
   if (wanted && reading_) return;
   UpdateWatch();
   if (wanted == reading_) return;

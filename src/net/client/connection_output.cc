@@ -7,21 +7,23 @@
 #include "base/time/clock.h"
 #include "net/client/clients.h"
 #include "net/client/connection.h"
+#include "net/socket/descriptor.h"
 #include "server/figures/stats.h"
 
 namespace mayfly::net {
 namespace {
 
+// What libuv writes as the socket drains.
 struct Pieces {
-  std::array<uv_buf_t, kPiecesPerWrite> buffers;
+  std::array<uv_buf_t, kPiecesPerWaitingWrite> buffers;
   unsigned count = 0;
   size_t bytes = 0;
 };
 
-Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
-  std::array<OutputPiece, kPiecesPerWrite> found;
+Pieces GatherFrom(const OutputChain& output) noexcept {
+  std::array<OutputPiece, kPiecesPerWaitingWrite> found;
   Pieces pieces;
-  pieces.count = static_cast<unsigned>(output.Gather(std::span(found).first(most)));
+  pieces.count = static_cast<unsigned>(output.Gather(found));
   for (unsigned i = 0; i < pieces.count; ++i) {
     pieces.buffers[i].base = const_cast<char*>(found[i].data);
     pieces.buffers[i].len = found[i].size;
@@ -32,26 +34,19 @@ Pieces GatherFrom(const OutputChain& output, size_t most) noexcept {
 
 }  // namespace
 
-bool Connection::WriteOut() {
-  if (state_ != State::kOpen && state_ != State::kEnding) return false;
-  if (EnforceOutputLimit()) return false;
-  if (write_ == nullptr) Write();
-  if (state_ == State::kClosed) return false;
-  NoticeReading();
-  return true;
-}
-
 void Connection::Write() {
   if (filter_ != nullptr) [[unlikely]]
     return WriteFiltered();
   while (!output_.empty()) {
-    const Pieces pieces = GatherFrom(output_, kPiecesPerWrite);
-    int written = uv_try_write(stream(), pieces.buffers.data(), pieces.count);
-    if (written == UV_EAGAIN) written = 0;
+    std::array<OutputPiece, kPiecesPerWrite> room;
+    const std::span<const OutputPiece> pieces = std::span(room).first(output_.Gather(room));
+    size_t asked = 0;
+    for (const OutputPiece& piece : pieces) asked += piece.size;
+    const ssize_t written = WriteTo(descriptor_, pieces);
     if (written < 0) return Drop();
     const auto size = static_cast<size_t>(written);
     CountOutput(size);
-    if (size < pieces.bytes) return WriteLater();
+    if (size < asked) return WriteLater();
   }
 }
 
@@ -66,7 +61,7 @@ void Connection::WriteLater() {
   static_assert(kPiecesPerWaitingWrite <= std::extent_v<decltype(uv_write_t::bufsml)>);
   Pieces pieces;
   if (filter_ == nullptr) {
-    pieces = GatherFrom(output_, kPiecesPerWaitingWrite);
+    pieces = GatherFrom(output_);
   } else {
     const std::string_view sealed = filter_->transport->ToSend();
     pieces.buffers[0] = uv_buf_init(const_cast<char*>(sealed.data()), static_cast<unsigned>(sealed.size()));
@@ -99,15 +94,10 @@ void Connection::OnWritten(int status) {
   Flush();
 }
 
-void Connection::FollowOutput() {
-  if (state_ == State::kEnding) {
-    if (filter_ != nullptr) LeaveHandshakes();
-    if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
-    return input_ended_ ? Drop() : Linger();
-  }
-  if (throttled_ || output_.size() > kOutputOwnBytes) [[unlikely]]
-    Throttle();
-  UpdateReading();
+void Connection::FollowLastOutput() {
+  if (filter_ != nullptr) LeaveHandshakes();
+  if (!output_.empty() || (filter_ != nullptr && !EndFilter())) return Unthrottle();
+  input_ended_ ? Drop() : Linger();
 }
 
 void Connection::NoticeReading() noexcept {
@@ -144,13 +134,12 @@ const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
 }
 
 // As in Redis, the output before the write counts: one reply may already be too much.
-bool Connection::EnforceOutputLimit() {
-  const config::OutputLimit& limit = LimitOfOutput();
+[[gnu::noinline, gnu::cold]] bool Connection::DropIfTooMuch(const config::OutputLimit& limit,
+                                                            bool is_above_hard, bool is_above_soft) {
   const uint64_t now = clients_.turn().now().mono_ms;
-  const size_t waiting = waiting_output();
-  bool broken = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
-  if (limit.soft_bytes == 0 || waiting < limit.soft_bytes) {
-    above_soft_since_mono_ms_ = 0;
+  bool broken = is_above_hard;
+  if (!is_above_soft) {
+    // the time of the soft limit does not run
   } else if (above_soft_since_mono_ms_ == 0) {
     above_soft_since_mono_ms_ = now;
     clients_.File(*this);
@@ -159,6 +148,7 @@ bool Connection::EnforceOutputLimit() {
     broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
   }
   if (!broken) return false;
+  const size_t waiting = waiting_output();
   const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
   DropForOutput(IsStranger()                ? "more than a client that has not logged in may"
                 : by_pool && output_.full() ? "more than is left for output"

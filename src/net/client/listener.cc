@@ -539,7 +539,7 @@ void Listeners::TakeAlong(const Socket& socket) noexcept {
   }
 }
 
-bool Listeners::HandOverAll() {
+[[gnu::noinline, gnu::cold]] bool Listeners::HandOverAll() {
   for (const TakenAlong& taken : std::exchange(taken_along_, {}))
     arrival_(taken.descriptor, Connection::Kind::kTcp, *taken.service);
   return true;

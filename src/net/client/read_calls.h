@@ -12,16 +12,19 @@ namespace mayfly::net {
 
 template <typename Client>
 void Connection::LendTo(uv_handle_t* handle, size_t, uv_buf_t* buffer) {
-  *buffer = uv_buf_init(nullptr, 0);
+  buffer->base = nullptr;
+  buffer->len = 0;
   Connection& connection = Of(handle->data);
   if (!connection.BeginRead()) return;
   try {
     if (connection.state_ != State::kOpen) {
-      *buffer = uv_buf_init(connection.LendToDrop(), kReadBufferBytes);
+      buffer->base = connection.LendToDrop();
+      buffer->len = kReadBufferBytes;
       return;
     }
     const std::span<char> room = static_cast<Client&>(connection).Client::LendInput();
-    *buffer = uv_buf_init(room.data(), static_cast<unsigned>(room.size()));
+    buffer->base = room.data();
+    buffer->len = room.size();
   } catch (const std::bad_alloc&) {  // there may be memory in the next turn
   }
 }

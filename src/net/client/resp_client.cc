@@ -159,14 +159,12 @@ bool RespClient::ExceedsParked() const noexcept {
 void RespClient::Flush() {
   if (Has(Mode::kDropped) && (state() == State::kOpen || state() == State::kEnding)) [[unlikely]]
     return Drop();
-  if (Has(Mode::kReplica)) [[unlikely]] {
-    const uint64_t began = ReadCycles();
-    const bool goes_on = WriteOut();
+  const bool is_replica = Has(Mode::kReplica);
+  const uint64_t began = is_replica ? ReadCycles() : 0;
+  const bool goes_on = WriteOut(LimitOfOutput());
+  if (is_replica) [[unlikely]]
     clients().turn().LeaveOut(ReadCycles() - began);
-    if (!goes_on) return;
-  } else if (!WriteOut()) {
-    return;
-  }
+  if (!goes_on) return;
   net_output_bytes = written_bytes();
   if (Has(Mode::kEnding)) SetEnding();
   if (!IsBookedAsIdle()) Account();

@@ -5,10 +5,12 @@
 // test after the first call. Durations are measured with the TSC.
 //
 // Most turns bring nothing but reads of clients (BeginReading). If their requests are quick reads, too, nothing has changed
-// that the end of a turn would have to look at: see Timekeeper::HasNothingNew. Loop thread only.
+// that the end of a turn would have to look at: see Timekeeper::HasNothingNew. Such a turn ends with its replies. Loop thread
+// only.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <utility>
 
 #include "base/time/tsc.h"
@@ -31,7 +33,7 @@ class Turn {
 
   void Begin() noexcept {
     BeginReading();
-    only_reads_ = false;
+    NoteWork();
   }
   // As Begin, for a callback that receives bytes and changes nothing else.
   void BeginReading() noexcept {
@@ -39,6 +41,8 @@ class Turn {
     if (!running_) [[unlikely]]
       Start();
   }
+  // Sets the function for the first callback that calls Begin after an End. Set once.
+  void OnWork(std::function<void()> on_work) { on_work_ = std::move(on_work); }
   // No callback has called Begin since the last End.
   bool only_reads() const noexcept { return only_reads_; }
   // All work left by the callbacks was done. True until the next working callback.
@@ -81,7 +85,11 @@ class Turn {
     if (moved < kClockStepMs && moved > -kClockStepMs) return;
     ++server_.databases.expiry_stats().clock_steps;
     stepped_ = true;
-    only_reads_ = false;
+    NoteWork();
+  }
+
+  void NoteWork() noexcept {
+    if (std::exchange(only_reads_, false) && on_work_) on_work_();
   }
 
   Server& server_;
@@ -94,6 +102,7 @@ class Turn {
   bool finished_ = false;
   bool stepped_ = false;
   bool only_reads_ = true;
+  std::function<void()> on_work_;
 };
 
 }  // namespace mayfly::net

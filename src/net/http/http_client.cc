@@ -96,8 +96,8 @@ void HttpClient::Write(const Answer& answer, bool head_only) {
 
 void HttpClient::Flush() {
   try {
-    if (!WriteOut()) return;
-    if (ReadNext() && !WriteOut()) return;
+    if (!WriteOut(LimitOfOutput())) return;
+    if (ReadNext() && !WriteOut(LimitOfOutput())) return;
   } catch (const std::bad_alloc&) {
     return DropForMemory("its request");
   }

@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/memory/output.h"
+
 #include <sys/socket.h>
 #include <sys/types.h>
 
@@ -36,6 +38,9 @@ bool EndOutput(int fd) noexcept;
 bool HasInput(int fd) noexcept;
 // Reads the bytes that have arrived, without waiting. 0: the peer's end. -1, and errno, on failure or without bytes.
 ssize_t ReadFrom(int fd, std::span<char> room) noexcept;
+// Writes as much of the pieces as the kernel takes without waiting, and returns the number of bytes; 0: nothing for now. -1, and
+// errno, on failure. REQUIRES: the socket does not block; 1 to kPiecesPerWrite pieces, none empty.
+ssize_t WriteTo(int fd, std::span<const OutputPiece> pieces) noexcept;
 // True if the peer has ended its direction of the connection, or if the connection is broken, even with unread bytes from
 // before.
 bool PeerHasEnded(int fd) noexcept;

@@ -39,18 +39,14 @@ class Input {
   // Throws std::bad_alloc.
   template <typename LendShared>
   std::span<char> Lend(resp::Parser& parser, LendShared&& lend_shared) {
-    if (parser.awaited() != 0) [[unlikely]] {
-      const std::span<char> block = parser.BlockRoom();
-      return block.first(std::min(block.size(), kBlockReadBytes));
-    }
-    if (tail_.size() <= kCopiedTailBytes) {
-      const size_t size = parser.expects_big() ? kHeadReadBytes : kReadBufferBytes;
-      char* const front = lend_shared(tail_.size() + size);
-      tail_.view().copy(front, tail_.size());
-      return {front + tail_.size(), size};
-    }
-    const std::span<char> room = tail_.Room(kReadBufferBytes);
-    return room.first(std::min(room.size(), kBlockReadBytes));
+    const size_t kept = tail_.size();
+    if (parser.awaited() != 0 || kept > kCopiedTailBytes) [[unlikely]]
+      return LendOwn(parser);
+    const size_t size = parser.expects_big() ? kHeadReadBytes : kReadBufferBytes;
+    char* const front = lend_shared(kept + size);
+    if (kept != 0) [[unlikely]]
+      tail_.view().copy(front, kept);
+    return {front + kept, size};
   }
 
   // `bytes` were stored at the front of the room from Lend, after the kept bytes. Returns the string to run; empty when the
@@ -91,6 +87,12 @@ class Input {
   void Release() noexcept { tail_.Release(); }
 
  private:
+  // Room in a block, or after the kept bytes in the connection's own memory.
+  [[gnu::noinline]] std::span<char> LendOwn(resp::Parser& parser) {
+    const std::span<char> room = parser.awaited() != 0 ? parser.BlockRoom() : tail_.Room(kReadBufferBytes);
+    return room.first(std::min(room.size(), kBlockReadBytes));
+  }
+
   InputTail tail_;
 };
 

@@ -93,6 +93,8 @@ class Sessions {
   }
   // Unmarks and returns the session that was marked first; null if none is marked.
   Session* TakeResumed() noexcept {
+    if (resumed_.empty()) [[likely]]
+      return nullptr;
     if (resumed_taken_ == resumed_.size()) {
       resumed_.clear();
       resumed_taken_ = 0;
