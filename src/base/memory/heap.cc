@@ -58,6 +58,11 @@ void Heap::FlushCaches() noexcept {}
 void Heap::Purge() noexcept {}
 void Heap::PurgePages() noexcept {}
 void Heap::PurgeOldPages() noexcept {}
+bool Heap::HasPlain(size_t bytes) noexcept {
+  void* const volatile room = std::malloc(bytes);  // volatile: no compiler may leave it out
+  std::free(room);
+  return room != nullptr;
+}
 AllocatorBytes Heap::ReadAllocator() const noexcept {
   return {.allocated = used_bytes_, .active = used_bytes_, .resident = used_bytes_};
 }
@@ -339,6 +344,14 @@ void Heap::Purge() noexcept {
 
 void Heap::PurgePages() noexcept {
   mallctl(ArenaControl("arena", MALLCTL_ARENAS_ALL, "purge").name(), nullptr, nullptr, nullptr, 0);
+}
+
+// Without the thread's cache: what free leaves there is not found by realloc, from 16 KB on.
+bool Heap::HasPlain(size_t bytes) noexcept {
+  void* const room = mallocx(bytes, MALLOCX_TCACHE_NONE);
+  if (room == nullptr) return false;
+  dallocx(room, MALLOCX_TCACHE_NONE);
+  return true;
 }
 
 void Heap::PurgeOldPages() noexcept {

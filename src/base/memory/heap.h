@@ -187,6 +187,8 @@ class Heap {
   uint64_t HugeBytes() const noexcept;
   // The allocator's report for people; a long text.
   static std::string AllocatorReport();
+  // Whether malloc and realloc have so many bytes, for what comes next and must not fail: that memory is not of the heap.
+  static bool HasPlain(size_t bytes) noexcept;
 
  private:
 #ifndef MAYFLY_SANITIZE

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <bit>
-#include <cstdlib>
 #include <new>
 #include <span>
 #include <string>
 #include <utility>
 
+#include "base/memory/heap.h"
 #include "net/client/admission.h"
 #include "net/socket/descriptor.h"
 #include "server/acl/users.h"
@@ -34,31 +34,32 @@ void Clients::Accept(uv_loop_t& loop, int descriptor, Connection::Kind kind, con
   turn_.Begin();
   Connection* connection = nullptr;
   try {
-    FindRoomToWatch(descriptor);
     connection = service.NewConnection(*this, kind);
     if (connection->is_scraper()) ++scrapers_known_;
     if (const int error = connection->Accept(loop, descriptor); error != 0)
       return log_.Warning("cannot accept a connection: ", uv_strerror(error));
     LetIn(*connection, service.scrapers_max());
   } catch (const std::bad_alloc&) {
-    ++server_.stats.connections_rejected;
-    if (const uint64_t refused = refusals_logged_.Note(turn_.now().mono_ms); refused != 0)
-      log_.Warning("out of memory for new connections: ", refused, " refused");
+    NoteRefusal();
     connection != nullptr ? connection->Drop() : CloseDescriptor(descriptor);
   }
 }
 
-// Libuv doubles its table of descriptors when it watches one beyond it, and aborts if there is no memory for that. What is
-// allocated and freed here is there for it.
-void Clients::FindRoomToWatch(int descriptor) {
+void Clients::NoteRefusal() {
+  ++server_.stats.connections_rejected;
+  if (const uint64_t refused = refusals_logged_.Note(turn_.now().mono_ms); refused != 0)
+    log_.Warning("out of memory for new connections: ", refused, " refused");
+}
+
+// Libuv doubles its table of descriptors when it watches one beyond it, and aborts if there is no memory for that.
+bool Clients::FindRoomToWatch(int descriptor) {
   const size_t needed =
       std::bit_ceil(static_cast<size_t>(descriptor) + 3);  // with libuv's two places of its own
   if (needed <= watchable_) [[likely]]
-    return;
-  void* const volatile room = std::malloc(needed * sizeof(void*));  // volatile: no compiler may leave it out
-  if (room == nullptr) throw std::bad_alloc();
-  std::free(room);
+    return true;
+  if (!Heap::HasPlain(needed * sizeof(void*))) return NoteRefusal(), false;
   watchable_ = needed;
+  return true;
 }
 
 void Clients::LetIn(Connection& connection, size_t scrapers_max) {

@@ -169,6 +169,8 @@ class Clients final : public Presence, private Alarms::Alarm {
       --let_in_;
   }
   void Remember(Connection& connection) { all_.insert(&connection); }
+  // Libuv can watch the descriptor, provided that nothing is allocated before it does. False if there is no memory.
+  bool FindRoomToWatch(int descriptor);
   // Libuv has closed the connection.
   void Forget(Connection& connection) noexcept {
     all_.erase(&connection);
@@ -180,8 +182,8 @@ class Clients final : public Presence, private Alarms::Alarm {
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   const OutputPool& Pool() const noexcept { return executor_.output_pool(); }
-  // Throws std::bad_alloc if libuv could not watch the descriptor.
-  void FindRoomToWatch(int descriptor);
+  // There is no memory for a new connection.
+  void NoteRefusal();
   void LetIn(Connection& connection, size_t scrapers_max);
   void EndFullTurn();
   // The rest of LendInput.

@@ -21,7 +21,7 @@ void Connection::SetReading(bool wanted) {
 void Connection::StartReading() {
   if (filter_ != nullptr && filter_->unpolled) return;  // PollAgain will start reading
   const ReadCalls& calls = filter_ != nullptr ? kFilteredReadCalls : read_calls();
-  if (uv_read_start(stream(), calls.lend, calls.take) != 0) Drop();
+  if (!clients_.FindRoomToWatch(descriptor_) || uv_read_start(stream(), calls.lend, calls.take) != 0) Drop();
 }
 
 // ---- a peer that goes while nothing is read from it
