@@ -175,6 +175,22 @@ def _table_of_shootout():
         readme.insert(file.read(), "", readme.markers_of(shootout.FRONT))
 
 
+def _table_of_mixes():
+    mixes = sections.load("mixes")
+    found = Figures()
+    found.figure(f"{mixes.SAME}, {mixes.OF_ALL}", "times").add(OURS, 1)
+    label = mixes.MIXES[0].label
+    found.figure(f"{mixes.SAME}, {label}; mayfly lru", "MiB").add(OURS, 20)
+    for part, value in (("a quarter", 30), ("a half", 12)):
+        found.figure(f"{mixes.MISSES}, {label}, at {part} of the memory that redis needs without a limit", "%").add(OURS, value)
+    found.figure(f"{mixes.CPU}, {label}", "µs").add("redis", Trouble("refused"))
+    rows = mixes.front_text(found.all()).splitlines()
+    assert rows[4] == "| memory for the same misses | 1 | - |", rows[4]
+    assert [row for row in rows if label in row] == [f"| {label} | 20 | - |", f"| {label} | 12 | - |", f"| {label} | - | - |"], rows
+    with open(command_line.FIGURES, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(mixes.FRONT))
+
+
 def _own_tables():
     stampede = sections.load("stampede")
     found = Figures()
@@ -189,6 +205,7 @@ def _own_tables():
         readme.insert(file.read(), "", readme.markers_of(stampede.FRONT))
     _table_of_events()
     _table_of_shootout()
+    _table_of_mixes()
     try:
         stampede.draw([], "/nowhere/plot.svg")
     except plot.NothingToShow:

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from figures import OURS, Figures, Trouble, at_most, times_better
 from sections.misses import Memcached
 from servers import ServerFailed, Spec, child_setup
+from table import columns_of, number
 
 TITLE = "Traffic of clusters"
 ABOUT = """`scripts/bench --sections mixes`. Traffic after Twitter's table of its cache clusters in March 2020 (cache-trace,
@@ -26,6 +27,7 @@ empty cell means that no memory was enough. Where misses hardly depend on memory
 counts."""
 SECONDS = (2100, 290)
 NEEDS = ""
+FRONT = "mixes"
 
 MIB = 2**20
 REDIS8, MEMCACHED = "redis 8", "memcached"
@@ -41,6 +43,8 @@ NEARLY = 1.02
 FLAT = 1.1
 # Figures of each cluster.
 FREE, CPU, WAIT, DEAD = "memory without a limit", "server CPU a command", "p99.9 of waits", "dead keys held, of those alive"
+SAME, MISSES = "memory for the same misses", "misses"
+OF_ALL = "geometric mean of all clusters, times Mayfly's"
 TABLE = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "mixes", "twitter_2020mar.csv")
 
 
@@ -172,7 +176,7 @@ class Section:
     def _headline(self, memories):
         """What the clusters have in common; `memories` has each one's resident bytes by column."""
         other, valkey = self.yardstick, "valkey"
-        name = "memory for the same misses, geometric mean of all clusters, times Mayfly's"
+        name = f"{SAME}, {OF_ALL}"
         mean = self.found.figure(name, "times", times_better(2, other), main=True)
         beside = self.found.figure("the same, beside valkey", "times", times_better(1.6, valkey), main=True)
         worst = self.found.figure("the same, the worst cluster: Mayfly / the best of the others", "times", at_most(1), main=True)
@@ -192,7 +196,7 @@ class Section:
 
     def _add_mean(self, name):
         """How many times Mayfly's figures the others' are, of all clusters in which both have one."""
-        row = self.found.figure(f"{name}, geometric mean of all clusters, times Mayfly's", "times", main=True)
+        row = self.found.figure(f"{name}, {OF_ALL}", "times", main=True)
         of_clusters = [f for f in self.found.all() if f.name.startswith(f"{name}, cluster")]
         for column in self.columns:
             ratios = [f.value(column) / f.value(OURS) for f in of_clusters if f.value(column) and f.value(OURS)]
@@ -216,7 +220,7 @@ class Section:
             names = [f"{column} {policy.removeprefix('allkeys-')}" for column, policy in policies.items() if policy]
             self._add_misses(mix, {run: points for run, points in curves.items() if run in policies.items()})
         note = f"; {', '.join(names)}" if names else "; without a limit"
-        row = self.found.figure(f"memory for the same misses, {mix.label}{note}", "MiB", main=True)
+        row = self.found.figure(f"{SAME}, {mix.label}{note}", "MiB")
         for column in self.columns:
             if memory.get(column):
                 row.add(column, memory[column] / MIB)
@@ -244,8 +248,8 @@ class Section:
         policies."""
         whole = next(points[-1].resident for (column, _), points in curves.items() if column == self.yardstick)
         for part, text in ((1 / 4, "a quarter"), (1 / 2, "a half"), (1, "all")):
-            name = f"misses, {mix.label}, at {text} of the memory that {self.yardstick} needs without a limit"
-            row = self.found.figure(name, "%", main=part == 1 / 2)
+            name = f"{MISSES}, {mix.label}, at {text} of the memory that {self.yardstick} needs without a limit"
+            row = self.found.figure(name, "%")
             for (column, _), points in curves.items():
                 row.add(column, 100 * misses_at(points, part * whole))
 
@@ -253,13 +257,13 @@ class Section:
 
     def _without_limit(self, mix):
         rows = {
-            "resident": self.found.figure(f"{FREE}, {mix.label}", "MiB", main=True),
-            "dead": self.found.figure(f"{DEAD}, {mix.label}", "%", main=True),
+            "resident": self.found.figure(f"{FREE}, {mix.label}", "MiB"),
+            "dead": self.found.figure(f"{DEAD}, {mix.label}", "%"),
             "dead_most": self.found.figure(f"dead keys held at most, of those alive, {mix.label}", "%"),
             "dead_bytes": self.found.figure(f"keys and values of dead keys, {mix.label}", "MiB"),
             "alive": self.found.figure(f"keys and values alive, {mix.label}", "MiB"),
-            "cpu": self.found.figure(f"{CPU}, {mix.label}", "us", main=True),
-            "wait": self.found.figure(f"{WAIT}, {mix.label}", "us", main=True),
+            "cpu": self.found.figure(f"{CPU}, {mix.label}", "us"),
+            "wait": self.found.figure(f"{WAIT}, {mix.label}", "us"),
             "misses": self.found.figure(f"misses without a limit, {mix.label}", "%"),
         }
         done = {}
@@ -368,3 +372,36 @@ class Section:
 
 def run(bench):
     return Section(bench).run()
+
+
+# ---- docs/benchmarks.md
+
+# A table of all clusters each: the heading, the begin of the figures' names, and the part of a name by which one of several is
+# chosen.
+TABLES = (
+    ("Memory for the same misses, in MiB", SAME, ""),
+    ("Memory without a limit, in MiB", FREE, ""),
+    ("Keys that are dead and still held, in % of those alive", DEAD, ""),
+    ("Misses in % of the reads, each server with half of the memory that Redis needs without a limit", MISSES, "at a half of"),
+    ("Server's processor time a command, in µs", CPU, ""),
+    ("p99.9 of the waits, in µs", WAIT, ""),
+)
+
+
+def front_text(figures):
+    """The tables of docs/benchmarks.md: the means of all clusters, then a table of all clusters for each measure."""
+    columns = [OURS, *(c for c in columns_of(figures) if c != OURS)]
+    heads = " | ".join(c.capitalize() for c in columns) + " |"
+    rule = "|---" + "|---:" * len(columns) + "|"
+
+    def line(label, figure):
+        return f"| {label} | " + " | ".join(number(figure.value(c)) for c in columns) + " |"
+
+    lines = [f"All clusters, as a {OF_ALL}:", "", f"| | {heads}", rule]
+    lines += [line(f.name.removesuffix(f", {OF_ALL}"), f) for f in figures if f.name.endswith(OF_ALL)]
+    for heading, begin, part in TABLES:
+        lines += ["", f"{heading}:", "", f"| | {heads}", rule]
+        for mix in MIXES:
+            name = f"{begin}, {mix.label}"
+            lines += [line(mix.label, f) for f in figures if f.name.startswith(name) and part in f.name and f.columns()]
+    return "\n".join(lines)
