@@ -242,6 +242,7 @@ void ReplConf(Context& ctx, Args& args) {
       wish.takes_marks = wish.takes_marks || EqualsIgnoringCase(what, "EOF");
       wish.takes_history = wish.takes_history || EqualsIgnoringCase(what, "PSYNC2");
       if (EqualsIgnoringCase(what, "MAYFLY")) wish.is_mayfly = is_mayfly = true;
+      wish.takes_cutoffs = wish.takes_cutoffs || EqualsIgnoringCase(what, "CUTOFFS");
     } else if (args.Accept("LISTENING-PORT", 1)) {
       if (!SetPort(ctx, args.Next(), wish)) return;
     } else if (args.Accept("IP-ADDRESS", 1)) {

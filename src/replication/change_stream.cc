@@ -47,6 +47,8 @@ inline int64_t UnixMsOf(const Entry& entry, Now now) noexcept {
   return out + text.size();
 }
 
+int64_t DistanceMs(Now now) noexcept { return now.wall_ms - static_cast<int64_t>(now.mono_ms); }
+
 bool Removes(ChangeReason reason) noexcept {
   switch (reason) {
     case ChangeReason::kDeleted:
@@ -62,7 +64,14 @@ bool Removes(ChangeReason reason) noexcept {
 
 }  // namespace
 
-void ChangeStream::Start() {
+void ChangeStream::Start(bool anew) {
+  const int64_t distance_ms = DistanceMs(server_.executor->now());
+  if (anew || !told_distance_ms_) {
+    told_distance_ms_ = distance_ms;
+    exact_ = true;
+  }
+  exact_ = exact_ && distance_ms == *told_distance_ms_;
+  cutoff_ms_ = 0;
   server_.databases.changes().Listen(*this, {.reasons = ChangeHub::kEverything, .unnamed = true});
   running_ = true;
 }
@@ -72,6 +81,8 @@ void ChangeStream::Stop() noexcept {
   server_.databases.changes().Unlisten(*this);
   running_ = false;
   incomplete_ = false;
+  uses_cutoffs_ = false;
+  cutoff_ms_ = 0;
   Clear();
   selected_ = kNone;
 }
@@ -82,6 +93,7 @@ void ChangeStream::Clear() noexcept {
   recent_.Clear();
   last_ = nullptr;
   command_count_ = 0;
+  has_expiries_ = false;
   swapped_.reset();
   renamed_.reset();
 }
@@ -91,6 +103,7 @@ void ChangeStream::Clear() noexcept {
 void ChangeStream::OnChange(const Change& change) {
   server_.hubs.turn_ends.Ask();
   try {
+    FollowClock(server_.executor->now());
     if (!WriteAtOnce(change)) Note(change);
   } catch (const std::bad_alloc&) {
     incomplete_ = true;
@@ -112,7 +125,10 @@ bool ChangeStream::WriteAtOnce(const Change& change) {
   const Entry& entry = *change.entry;
   const std::string_view stored = entry.stored();
   if (stored.size() > kLongText) return false;
-  if (&entry == last_) {  // takes the place of its last value
+  const bool expires = entry.expires();
+  const int64_t deadline = expires ? UnixMsOf(entry, server_.executor->now()) : INT64_MAX;
+  if (deadline <= cutoff_ms_) return false;  // gone already: nobody learns of such a key
+  if (&entry == last_) {                     // takes the place of its last value
     commands_.CutTo(last_at_);
     --command_count_;
   } else if (!recent_.Add(change.key)) {
@@ -121,7 +137,6 @@ bool ChangeStream::WriteAtOnce(const Change& change) {
   Select(change.database);
   last_ = &entry;
   last_at_ = commands_.size();
-  const bool expires = entry.expires();
   char* out = commands_.Reserve(kTextCommandRoom + change.key.size() + stored.size());
   out = resp::PutHeader(out, '*', expires ? 5 : 3);
   out = PutFixed(out, kSetWord);
@@ -130,7 +145,7 @@ bool ChangeStream::WriteAtOnce(const Change& change) {
     out = resp::WriteWord(out, NumberText(entry.integer()).view());
   else
     out = resp::WriteWord(out, stored);
-  if (expires) out = deadline_words_.Write(out, UnixMsOf(entry, server_.executor->now()));
+  if (expires) out = deadline_words_.Write(out, deadline);
   commands_.Commit(out);
   ++command_count_;
   return true;
@@ -156,6 +171,7 @@ void ChangeStream::Note(const Change& change) {
       break;
   }
   if (renamed_ && FinishRename(change)) return;
+  if (change.reason == ChangeReason::kExpired && uses_cutoffs_ && TellByCutoff(change)) return;
   if (change.entry != nullptr) NoteKey(change);
 }
 
@@ -168,6 +184,8 @@ void ChangeStream::NoteKey(const Change& change) {
       change.reason == ChangeReason::kExpiryChanged || change.reason == ChangeReason::kSlid;
   if (expiry_alone) {
     item.left = Left::kExpiry;
+    item.persisted = item.persisted || !change.entry->expires();
+    has_expiries_ = true;
     return;
   }
   if (Removes(change.reason) || !IsWorthACommand(change, item)) {
@@ -176,7 +194,10 @@ void ChangeStream::NoteKey(const Change& change) {
   }
   if (item.commands != UINT8_MAX) ++item.commands;
   // The rules may have given the key a TTL.
-  if (change.keyspace.lifetimes().ruled()) item.left = Left::kExpiry;
+  if (change.keyspace.lifetimes().ruled()) {
+    item.left = Left::kExpiry;
+    has_expiries_ = true;
+  }
   for (const Effect* part = change.event.effect; part != nullptr; part = part->next) AddPart(change, *part);
 }
 
@@ -222,7 +243,9 @@ bool ChangeStream::FinishRename(const Change& change) {
   TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
   // A key of this name went in this turn, and nobody was told yet. MOVE takes no other key's place.
   if (is_moved && item.left == TurnChanges::Left::kValue) Add(change.database, {"DEL", change.key});
-  item.left = change.keyspace.lifetimes().ruled() ? TurnChanges::Left::kExpiry : TurnChanges::Left::kNothing;
+  const bool ruled = change.keyspace.lifetimes().ruled();
+  item.left = ruled ? TurnChanges::Left::kExpiry : TurnChanges::Left::kNothing;
+  has_expiries_ = has_expiries_ || ruled;
   if (is_moved)
     Add(from.database, {"MOVE", from.name, NumberText(change.database).view()});
   else
@@ -255,6 +278,81 @@ void ChangeStream::Send(unsigned database, std::span<const std::string_view> wor
   }
 }
 
+// ---- cutoffs
+
+Now ChangeStream::cutoff() const noexcept {
+  if (cutoff_ms_ == 0) return {};
+  return {.mono_ms = static_cast<uint64_t>(cutoff_ms_ - *told_distance_ms_), .wall_ms = cutoff_ms_};
+}
+
+void ChangeStream::FollowClock(Now now) {
+  if (!exact_ || DistanceMs(now) == *told_distance_ms_) [[likely]]
+    return;
+  exact_ = uses_cutoffs_ = false;
+  if (std::exchange(cutoff_ms_, 0) != 0) AddNoCutoff();
+}
+
+bool ChangeStream::TellByCutoff(const Change& change) {
+  const Entry& entry = *change.entry;
+  const Now now = server_.executor->now();
+  const bool timed_members =
+      entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().kind != Expiry::Kind::kNever;
+  if (!entry.expires() || entry.task() || timed_members || entry.terms().slide_ms != 0) return false;
+  const TurnChanges::Item* const item = keys_.Find(change.keyspace, change.keyspace.KeyOf(change.key));
+  if (item != nullptr && item->left != TurnChanges::Left::kNothing) return false;
+  const int64_t deadline = UnixMsOf(entry, now);
+  if (deadline > now.wall_ms) return false;
+  last_ = nullptr;
+  if (deadline <= cutoff_ms_) return true;
+  TellExpiries(now);
+  const NumberText number(deadline);
+  std::string message(1, kFactsCutoff);
+  message.append(number.view());
+  const std::string_view words[] = {"PUBLISH", kFactsChannel, message};
+  commands_.Append(words);
+  ++command_count_;
+  cutoff_ms_ = deadline;
+  wrote_cutoff_ = true;
+  return true;
+}
+
+void ChangeStream::TellExpiries(Now now) {
+  if (!std::exchange(has_expiries_, false)) return;
+  for (TurnChanges::Item& item : keys_.items()) {
+    if (item.left != TurnChanges::Left::kExpiry) continue;
+    const unsigned database = item.keyspace->database();
+    const std::string_view name = keys_.NameOf(item);
+    const Entry* const entry = item.keyspace->LookAt(Key{name, item.hash}, now);
+    if (entry == nullptr)
+      Add(database, {"DEL", name});
+    else if (item.persisted || !entry->expires())
+      Add(database, {"PERSIST", name});
+    if (entry != nullptr && entry->expires())
+      Add(database, {"PEXPIREAT", name, NumberText(UnixMsOf(*entry, now)).view()});
+    const std::string facts = entry != nullptr ? FactsOf(*item.keyspace, *entry, now) : "";
+    if (!facts.empty()) Add(database, {"PUBLISH", kFactsChannel, facts});
+    item.left = TurnChanges::Left::kNothing;
+    item.persisted = false;
+  }
+}
+
+void ChangeStream::AddNoCutoff() {
+  const std::string message = std::string(1, kFactsCommand) + resp::RequestText({"REPLCONF", kNoCutoff});
+  const std::string_view words[] = {"PUBLISH", kFactsChannel, message};
+  commands_.Append(words);
+  ++command_count_;
+  last_ = nullptr;
+}
+
+void ChangeStream::SendNoCutoff() noexcept {
+  server_.hubs.turn_ends.Ask();
+  try {
+    AddNoCutoff();
+  } catch (const std::bad_alloc&) {
+    incomplete_ = true;
+  }
+}
+
 // ---- the stream
 
 void ChangeStream::SendAlone(std::initializer_list<std::string_view> words, Now now) {
@@ -264,6 +362,7 @@ void ChangeStream::SendAlone(std::initializer_list<std::string_view> words, Now 
 
 void ChangeStream::Flush(Now now) {
   if (incomplete_) throw std::bad_alloc();
+  if (running_) FollowClock(now);
   if (empty()) return;
   const auto left = std::ranges::count_if(
       keys_.items(), [](const TurnChanges::Item& item) { return item.left != TurnChanges::Left::kNothing; });
@@ -292,10 +391,8 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
   const Entry* const entry = item.keyspace->LookAt(Key{name, item.hash}, now);
   if (entry == nullptr) return WriteWords({"DEL", name});
   if (item.left == TurnChanges::Left::kExpiry) {
-    if (entry->expires())
-      WriteWords({"PEXPIREAT", name, NumberText(UnixMsOf(*entry, now)).view()});
-    else
-      WriteWords({"PERSIST", name});
+    if (item.persisted || !entry->expires()) WriteWords({"PERSIST", name});
+    if (entry->expires()) WriteWords({"PEXPIREAT", name, NumberText(UnixMsOf(*entry, now)).view()});
     return WriteFacts(*item.keyspace, *entry, now);
   }
   if (entry->encoding() == Encoding::kRich) {

@@ -12,7 +12,7 @@
 //   a value of members    the change as a command, if whoever made it tells (Effect); otherwise RESTORE key ... REPLACE ABSTTL
 //   a long text           likewise; otherwise SET
 //   an expiry alone       PEXPIREAT key ms, or PERSIST key
-//   a key that is gone    DEL key
+//   a key that is gone    DEL key; after its deadline, if all replicas know that, a cutoff (replication/cutoff.h)
 //   what Mayfly alone has  a message that other servers pass over (replication/facts.h)
 //
 // Several commands of a turn are a transaction, so that a replica shows no half of one.
@@ -26,6 +26,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
@@ -52,14 +53,34 @@ class ChangeStream final : private ChangeListener {
   ChangeStream(Server& server, Backlog& backlog) : server_(server), backlog_(backlog) {}
   ~ChangeStream() override { Stop(); }
 
-  // Hears of changes from now on. Throws std::bad_alloc.
-  void Start();
+  // Hears of changes from now on. `anew`: nobody who reads the stream knows of any key yet. Throws std::bad_alloc.
+  void Start(bool anew);
   void Stop() noexcept;
   bool running() const noexcept { return running_; }
   // Flush has nothing to do.
   bool empty() const noexcept { return keys_.empty() && command_count_ == 0 && !incomplete_; }
   // Who reads the stream from here on has no database selected.
   void SelectAnew() noexcept { selected_ = kNone; }
+
+  // ---- cutoffs (replication/cutoff.h)
+  //
+  // From now on expired keys are told by cutoffs, or by DEL. No effect of `on` unless MayUseCutoffs.
+  void UseCutoffs(bool on) noexcept { uses_cutoffs_ = on && exact_; }
+  // All who read the stream know the very deadlines that keys have here: the wall clock was not set since they were told.
+  bool exact() const noexcept { return exact_; }
+  // The last cutoff of the stream, on the clocks of this server's deadlines; 0 if there is none.
+  Now cutoff() const noexcept;
+  // How far Unix times are ahead of monotonic deadlines, as far as others were told of those; nothing: they were told of none.
+  std::optional<int64_t> told_distance_ms() const noexcept { return told_distance_ms_; }
+  // All keys are another server's from now on.
+  void ForgetTold() noexcept {
+    told_distance_ms_.reset();
+    exact_ = true;
+  }
+  // Who has read of a cutoff in another server's stream learns that it does not count any more.
+  void SendNoCutoff() noexcept;
+  // A cutoff was written since the last call, before the last Flush or in it.
+  bool TakeWroteCutoff() noexcept { return std::exchange(wrote_cutoff_, false); }
 
   // Appends a command that is no change of a key: PUBLISH, FUNCTION LOAD and the like. If memory runs out, as after a change.
   void Send(unsigned database, std::span<const std::string_view> words) noexcept;
@@ -83,6 +104,15 @@ class ChangeStream final : private ChangeListener {
   void NoteRename(const Change& change);
   // The other half of a rename. False: the key is one like any other.
   bool FinishRename(const Change& change);
+  // An expired key is told by a cutoff, a new one if need be. False: it must be told by its name.
+  bool TellByCutoff(const Change& change);
+  // Adds the expiries that are still to be told: a cutoff must not come before them, since the keys may have been gone by their
+  // old deadlines.
+  void TellExpiries(Now now);
+  // The wall clock was set: no cutoff counts any more, and none comes, since the deadlines that others know are not those of
+  // this server.
+  void FollowClock(Now now);
+  void AddNoCutoff();
   void AddPart(const Change& change, const Effect& effect);
   void Add(unsigned database, std::span<const std::string_view> first,
            std::span<const std::string_view> then = {});
@@ -109,6 +139,12 @@ class ChangeStream final : private ChangeListener {
   RecentNames recent_;
   DeadlineWords deadline_words_;
   unsigned selected_ = kNone;
+  bool uses_cutoffs_ = false;
+  bool exact_ = true;
+  bool wrote_cutoff_ = false;
+  bool has_expiries_ = false;  // an item of keys_ may have Left::kExpiry
+  int64_t cutoff_ms_ = 0;      // the last of the stream that counts, Unix time; 0: none
+  std::optional<int64_t> told_distance_ms_;
   std::optional<unsigned> swapped_;  // one of two databases
   struct Renamed {
     std::string name;

@@ -20,10 +20,10 @@ bool HasTimedMembers(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().kind != Expiry::Kind::kNever;
 }
 
-// A sliding deadline is a TTL, and so are those of the most keys.
+// A sliding deadline is a TTL. Others stay Unix times, as for keys without facts (replication/cutoff.h).
 Expiry DeadlineOf(const Entry& entry, const KeyTerms& terms, Now now) noexcept {
   const Expiry is = entry.deadline();
-  if (is.kind != Expiry::Kind::kWall || terms.wall) return is;
+  if (is.kind != Expiry::Kind::kWall || terms.wall || terms.slide_ms == 0) return is;
   return {Expiry::Kind::kRelative, is.On(Expiry::Kind::kRelative, now), Expiry::Standing::kKept};
 }
 
@@ -107,7 +107,7 @@ bool TakeFacts(Keyspace& keyspace, std::string_view facts, Now now) {
     if (!of_members && part != KeyTerms::kField) return false;
     if (in.String(part) != rdb::ReadStatus::kOk) return false;
     if (of_members) {
-      if (!GiveDeadlines(keyspace, key, part, terms.wall_members, now)) return false;
+      if (!GiveDeadlines(keyspace, key, part, /*wall=*/true, now)) return false;
       continue;
     }
     if (!ReadKeyTerms(part, terms)) return false;

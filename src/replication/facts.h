@@ -4,6 +4,8 @@
 //   PUBLISH __mayfly__ "k" key, AUX fields     terms of the key, deadlines of its members: as in a snapshot (snapshot/key_terms.h,
 //                                              snapshot/values/member_terms.h)
 //   PUBLISH __mayfly__ "c" request             a command that older servers do not know, on deadlines of members
+//   PUBLISH __mayfly__ "t" Unix time in ms     a cutoff: keys whose deadlines are at or before it are gone (replication/cutoff.h)
+//   PUBLISH __mayfly__ "c" REPLCONF NOCUTOFF   from here on there is no cutoff. Older Mayflys pass over it, too
 //
 // Clients cannot send such a message: a master does not forward theirs, and a replica takes messages from a Mayfly alone, which
 // tells so when the link is made (replication/handshake.h).
@@ -24,6 +26,9 @@ class Keyspace;
 inline constexpr std::string_view kFactsChannel = "__mayfly__";
 inline constexpr char kFactsOfKey = 'k';
 inline constexpr char kFactsCommand = 'c';
+inline constexpr char kFactsCutoff = 't';
+// The subcommand of REPLCONF.
+inline constexpr std::string_view kNoCutoff = "NOCUTOFF";
 
 // The message with the facts of an entry of the keyspace; empty: it has none. Throws std::bad_alloc.
 std::string FactsOf(const Keyspace& keyspace, const Entry& entry, Now now);

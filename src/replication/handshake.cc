@@ -37,6 +37,9 @@ std::string Handshake::Ask(Step step) {
       if (terms_.announced_address.empty()) return Ask(Step::kCapabilities);
       return RequestText({"REPLCONF", "ip-address", terms_.announced_address});
     case Step::kCapabilities:
+      if (terms_.takes_cutoffs)
+        return RequestText(
+            {"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "mayfly", "capa", "cutoffs"});
       return RequestText({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "mayfly"});
     case Step::kSync:
       break;

@@ -4,7 +4,8 @@
 //   AUTH [user] password                       +OK          if there is a password
 //   REPLCONF listening-port <port>             +OK
 //   REPLCONF ip-address <address>              +OK          if an address is announced
-//   REPLCONF capa eof capa psync2              +OK
+//   REPLCONF capa eof capa psync2 capa mayfly [capa cutoffs]
+//                                              +OK, from a Mayfly +OK mayfly
 //   PSYNC <history> <offset + 1>, or PSYNC ? -1
 //                                              +FULLRESYNC <history> <offset>, +CONTINUE [history], or an error
 //
@@ -25,9 +26,10 @@ struct HandshakeTerms {
   std::string password = {};
   std::string announced_address = {};  // empty: the one that the master sees
   uint16_t listening_port = 0;
-  std::string history = {};  // of the stream that this server has; empty: none
-  int64_t offset = 0;        // in that stream
-  bool hands_over = false;   // asks a replica to become the master
+  std::string history = {};    // of the stream that this server has; empty: none
+  int64_t offset = 0;          // in that stream
+  bool takes_cutoffs = false;  // instead of a DEL for each expired key (replication/cutoff.h)
+  bool hands_over = false;     // asks a replica to become the master
 };
 
 class Handshake {
@@ -53,6 +55,8 @@ class Handshake {
   int64_t offset() const noexcept { return terms_.offset; }
   // The master is one, too: what it says of keys by messages is true (replication/facts.h).
   bool is_mayfly() const noexcept { return is_mayfly_; }
+  // The stream may have cutoffs.
+  bool gets_cutoffs() const noexcept { return is_mayfly_ && terms_.takes_cutoffs; }
 
  private:
   enum class Step : uint8_t { kPing, kLogin, kPort, kAddress, kCapabilities, kSync };

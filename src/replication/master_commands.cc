@@ -1,9 +1,11 @@
 #include "replication/master_commands.h"
 
+#include <optional>
 #include <utility>
 
 #include "base/log/log.h"
 #include "base/text/ascii.h"
+#include "base/text/numbers.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "config/words.h"
@@ -50,7 +52,7 @@ bool DependsOnDatabase(const TableRow& row) noexcept {
 }  // namespace
 
 MasterCommands::MasterCommands(Server& server)
-    : server_(server), session_(chunks_), replies_(chunks_, kProtocol) {
+    : server_(server), session_(chunks_), replies_(chunks_, kProtocol), cutoff_(server) {
   session_.modes = 0;
   session_.peer = "master";
 }
@@ -115,7 +117,8 @@ void MasterCommands::Take(std::span<const std::string_view> words, Range range, 
 
 void MasterCommands::Pass(std::string_view bytes) noexcept {
   offset_ += static_cast<int64_t>(bytes.size());
-  if (Replicas* const replicas = Replicas::IfMade(server_)) replicas->Relay(bytes, session_.db);
+  const bool has_cutoff = std::exchange(ran_cutoff_, false);
+  if (Replicas* const replicas = Replicas::IfMade(server_)) replicas->Relay(bytes, session_.db, has_cutoff);
 }
 
 void MasterCommands::RunTransaction(Now now) {
@@ -138,6 +141,7 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
   if (Is(words[0], "PING")) return;
   if (Is(words[0], "REPLCONF")) {
     wish_ = wish_ || (words.size() > 1 && Is(words[1], "GETACK"));
+    if (words.size() > 1 && Is(words[1], kNoCutoff)) cutoff_.End(now);
     return;
   }
   if (Is(words[0], "PUBLISH") && words.size() == 3 && words[1] == kFactsChannel) {
@@ -149,6 +153,7 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
   if (row != nullptr && !IsOfMaster(*row)) return NoteFailure(words, "a master sends no such command");
   if (row != nullptr && homeless_ && DependsOnDatabase(*row))
     return NoteFailure(words, "its database does not exist here");
+  if (row != nullptr) cutoff_.DropKeysOf(*row, words, session_.db);
   replies_.Clear();
   if (row != nullptr) session_.last_command = &row->full_name;
   ++session_.commands;
@@ -161,6 +166,7 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
 void MasterCommands::RunFacts(std::span<const std::string_view> words, Now now) {
   const std::string_view message = words[2];
   const char kind = message.empty() ? '\0' : message[0];
+  if (kind == kFactsCutoff && TakeCutoff(message.substr(1), now)) return;
   bool good = homeless_;  // there is no such database here
   if (!good && kind == kFactsOfKey)
     good = TakeFacts(server_.databases.At(session_.db), message.substr(1), now);
@@ -174,6 +180,14 @@ void MasterCommands::RunFacts(std::span<const std::string_view> words, Now now) 
     if (good) Run({args.data() + request.first_arg, request.arg_count}, now);
   }
   if (!good) NoteFailure(words, "these are no facts of a key");
+}
+
+bool MasterCommands::TakeCutoff(std::string_view text, Now now) {
+  const std::optional<int64_t> unix_ms = ParseInteger(text);
+  if (!unix_ms || *unix_ms <= 0) return false;
+  ran_cutoff_ = true;
+  cutoff_.MoveTo(*unix_ms, Replicas::Of(server_).told_distance_ms().value_or(*unix_ms), now);
+  return true;
 }
 
 void MasterCommands::NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept {

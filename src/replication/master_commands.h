@@ -23,6 +23,7 @@
 #include "base/memory/output.h"
 #include "base/time/clock.h"
 #include "exec/call/reply_buffer.h"
+#include "replication/cutoff.h"
 #include "resp/args.h"
 #include "resp/parser.h"
 #include "server/clients/session.h"
@@ -49,6 +50,7 @@ class MasterCommands {
   }
   // Whether messages with facts are the master's own, and not some client's of it.
   void TrustFacts(bool trusts) noexcept { trusts_facts_ = trusts; }
+  Cutoff& cutoff() noexcept { return cutoff_; }
   // Forgets the beginning of a request.
   void Cut() noexcept;
   unsigned database() const noexcept { return session_.db; }
@@ -76,6 +78,7 @@ class MasterCommands {
   void Run(std::span<const std::string_view> words, Now now);
   // A message with what Mayfly alone knows (replication/facts.h).
   void RunFacts(std::span<const std::string_view> words, Now now);
+  bool TakeCutoff(std::string_view text, Now now);
   // Counts a command that cannot run. `reply`: the error, perhaps with more lines.
   void NoteFailure(std::span<const std::string_view> words, std::string_view reply) noexcept;
 
@@ -89,11 +92,13 @@ class MasterCommands {
   size_t parsed_ = 0;      // of the input
   bool homeless_ = false;  // the selected database does not exist here
   bool trusts_facts_ = false;
+  bool ran_cutoff_ = false;  // since the last bytes that were passed on
   bool in_transaction_ = false;
   std::vector<Range> transaction_;  // its requests in the input
   int64_t offset_ = 0;
   bool wish_ = false;
   uint64_t failures_told_ = 0;
+  Cutoff cutoff_;
 };
 
 }  // namespace mayfly

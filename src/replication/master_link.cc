@@ -114,7 +114,9 @@ void MasterLink::FollowNone(Now now) {
   figures_.history.clear();
   NoteMasterKeys(false);
   Become(State::kNone, now);
-  Replicas::Of(server_).TakeOver(now);
+  const bool had_cutoff = commands_.cutoff().any();
+  commands_.cutoff().End(now);
+  Replicas::Of(server_).TakeOver(had_cutoff, now);
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following no master any more");
 }
@@ -201,11 +203,24 @@ void MasterLink::OnWake(Now now, Log*) noexcept {
       if (connection_->received().empty()) return Lose("no byte came within repl-timeout", now);
       figures_.heard_mono_ms = now.mono_ms;  // bytes wait here, for the disk or for the end of a script
     }
+    if (GivesUpCutoffs(now)) return;
     told_mono_ms_ = now.mono_ms;
     Tell();
   } catch (const std::bad_alloc&) {
     Lose("out of memory", now);
   }
+}
+
+bool MasterLink::GivesUpCutoffs(Now now) {
+  if (!gets_cutoffs_ || figures_.state != State::kConnected) return false;
+  if (Replicas::Of(server_).MayUseCutoffs()) return false;
+  if (server_.log != nullptr)
+    server_.log->Notice("a replica of this server needs DELs for expired keys: asking the master for them");
+  Drop();
+  commands_.Cut();
+  retry_mono_ms_ = now.mono_ms;
+  Become(State::kConnect, now);
+  return true;
 }
 
 // A master that sends all keys only wants to know that somebody reads.
@@ -251,6 +266,7 @@ HandshakeTerms MasterLink::Terms() const {
           .listening_port = static_cast<uint16_t>(port),
           .history = figures_.history,
           .offset = figures_.offset,
+          .takes_cutoffs = Replicas::Of(server_).MayUseCutoffs(),
           .hands_over = hands_over_};
 }
 
@@ -311,6 +327,7 @@ void MasterLink::TellOfHandover(bool is_master, Now now) {
 void MasterLink::EndHandshake(Now now) {
   const config::Settings& settings = server_.options.settings();
   commands_.TrustFacts(handshake_->is_mayfly());
+  gets_cutoffs_ = handshake_->gets_cutoffs();
   if (hands_over_ && handshake_->state() != Handshake::State::kLater) {
     // It may be one since an earlier question whose answer was lost.
     const bool is_master = handshake_->state() != Handshake::State::kRefused ||
@@ -336,7 +353,7 @@ void MasterLink::EndHandshake(Now now) {
       break;
   }
   figures_.history = handshake_->history();
-  Replicas::Of(server_).GoOnRelaying(figures_.history, now);
+  Replicas::Of(server_).GoOnRelaying(figures_.history, gets_cutoffs_, now);
   ++figures_.partial_syncs;
   commands_.GoOn(figures_.offset);
   told_mono_ms_ = 0;
@@ -367,6 +384,7 @@ void MasterLink::Load(Now now) {
   const std::string problem = Snapshots::Of(server_).LoadReceived(
       transfer_->path(), [this](const LoadResult& result) { OnLoaded(result); }, now);
   if (!problem.empty()) return Lose("its snapshot cannot be loaded: " + problem, now);
+  commands_.cutoff().Forget();
   figures_.history.clear();  // until all is loaded, there is no stream that these keys are of
   Replicas::Of(server_).Forget(now);
   Become(State::kLoading, now);
@@ -384,7 +402,11 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   ++figures_.full_syncs;
   figures_.failures = 0;
   commands_.Begin(figures_.offset, result.stream_database);
-  Replicas::Of(server_).BeginRelay(figures_.history, figures_.offset, result.stream_database, now);
+  Replicas::Of(server_).BeginRelay({.history = figures_.history,
+                                    .place = figures_.offset,
+                                    .database = result.stream_database,
+                                    .may_cut_off = gets_cutoffs_},
+                                   now);
   told_mono_ms_ = now.mono_ms;
   figures_.heard_mono_ms = now.mono_ms;
   Become(State::kConnected, now);
@@ -402,6 +424,7 @@ void MasterLink::OnLoaded(const LoadResult& result) {
 
 void MasterLink::Hear(Now now) {
   if (server_.Busy()) return;
+  commands_.cutoff().GoOn();
   const std::string_view received = connection_->received();
   if (received.empty()) return;
   const size_t size = received.size();

@@ -104,6 +104,8 @@ class MasterLink final : public LatePart,
   void HoldExpired() noexcept;
   // Whether this replica has the keys of its master decides who serves reads in a cluster.
   void NoteMasterKeys(bool has_them) noexcept;
+  // Makes the link anew if this server may not get cutoffs any more: it has a replica that needs DELs.
+  bool GivesUpCutoffs(Now now);
   // Refuses stale data if the options say so.
   void GateStaleData() noexcept;
   uint64_t timeout_ms() const noexcept;
@@ -119,6 +121,7 @@ class MasterLink final : public LatePart,
   Session shown_;                                   // LinkFigures::client
   std::unique_ptr<OutgoingConnection> connection_;  // null: none
   std::optional<Handshake> handshake_;
+  bool gets_cutoffs_ = false;           // the stream may have some
   bool hands_over_ = false;             // the next handshake asks for it
   std::unique_ptr<Transfer> transfer_;  // with its file
   uint64_t retry_mono_ms_ = 0;

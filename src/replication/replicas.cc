@@ -1,6 +1,7 @@
 #include "replication/replicas.h"
 
 #include <algorithm>
+#include <limits>
 #include <new>
 #include <optional>
 #include <random>
@@ -79,7 +80,7 @@ void Replicas::StartStream() {
   server_.followers.history = DrawHistory();
   server_.followers.old_history.clear();
   backlog_.Begin(backlog_.end());  // no number comes twice: Sentinel compares them
-  stream_.Start();
+  stream_.Start(/*anew=*/true);
   source_ = Source::kChanges;
 }
 
@@ -115,6 +116,11 @@ bool Replicas::IsKnown(std::string_view history, int64_t place) const noexcept {
   return history == figures.history || (history == figures.old_history && place <= figures.old_offset);
 }
 
+bool Replicas::MayUseCutoffs() const noexcept {
+  return stream_.exact() && backlog_.begin() >= barred_place_ &&
+         std::ranges::all_of(replicas_, [](const auto& replica) { return replica->takes_cutoffs; });
+}
+
 // ---- the master's stream
 
 void Replicas::StandStill(Now now) noexcept {
@@ -126,32 +132,38 @@ void Replicas::StandStill(Now now) noexcept {
     }
   }
   DropAll("this server follows another one");
+  const Now cutoff = stream_.cutoff();
   stream_.Stop();
+  FreeCutOff(cutoff, now);  // as the next master has done
   source_ = Source::kNone;
   Publish(now);
 }
 
-void Replicas::BeginRelay(std::string_view history, int64_t place, unsigned database, Now now) {
-  relayed_database_ = database;
+void Replicas::BeginRelay(const Relayed& stream, Now now) {
+  relayed_database_ = stream.database;
   DropAll("the stream is another one");
-  backlog_.Begin(place);
-  server_.followers.history = history;
+  backlog_.Begin(stream.place);
+  server_.followers.history = stream.history;
   server_.followers.old_history.clear();
   source_ = Source::kRelay;
+  relay_may_cut_off_ = stream.may_cut_off;
+  cutoff_place_ = barred_place_ = 0;
+  stream_.ForgetTold();
   Publish(now);
 }
 
 // Replicas come back at once, and learn the name.
-void Replicas::GoOnRelaying(std::string_view history, Now now) {
+void Replicas::GoOnRelaying(std::string_view history, bool may_cut_off, Now now) {
   if (history != server_.followers.history) {
     DropAll("the stream has another name");
     Rename(std::string(history));
   }
   source_ = Source::kRelay;
+  relay_may_cut_off_ = may_cut_off;
   Publish(now);
 }
 
-void Replicas::Relay(std::string_view bytes, unsigned database) noexcept {
+void Replicas::Relay(std::string_view bytes, unsigned database, bool has_cutoff) noexcept {
   if (source_ != Source::kRelay) return;
   relayed_database_ = database;
   AskForTurn();
@@ -161,19 +173,22 @@ void Replicas::Relay(std::string_view bytes, unsigned database) noexcept {
     DropAll("out of memory for the stream");
     backlog_.Begin(backlog_.end() + static_cast<int64_t>(bytes.size()));
   }
+  if (has_cutoff) cutoff_place_ = backlog_.end();
 }
 
 void Replicas::Forget(Now now) noexcept { EndStream("the stream has ended", now); }
 
-void Replicas::TakeOver(Now now) {
+void Replicas::TakeOver(bool had_cutoff, Now now) {
   const bool known = !server_.followers.history.empty();
   DropAll("the stream has another name");
   source_ = Source::kNone;
   if (!known) return Publish(now);
   Rename(DrawHistory());
-  stream_.Start();
+  stream_.Start(/*anew=*/false);
   stream_.SelectAnew();
+  if (had_cutoff) stream_.SendNoCutoff();
   source_ = Source::kChanges;
+  ChooseCutoffs();
   lonely_since_mono_ms_ = now.mono_ms;
   tick_mono_ms_ = now.mono_ms + kTickMs;
   Publish(now);
@@ -195,6 +210,7 @@ void Replicas::Flush(Now now) {
   const int64_t before = backlog_.end();
   stream_.Flush(now);
   if (backlog_.end() != before) last_change_ = backlog_.end();
+  if (stream_.TakeWroteCutoff()) cutoff_place_ = backlog_.end();
 }
 
 size_t Replicas::Confirmed(int64_t place) const noexcept {
@@ -255,6 +271,7 @@ Replicas::Replica& Replicas::Add(Session& session, const SyncWish& wish, State s
   replicas_.push_back(std::make_unique<Replica>(Replica{.session = &session,
                                                         .state = state,
                                                         .plain = !wish.is_mayfly,
+                                                        .takes_cutoffs = wish.takes_cutoffs,
                                                         .confirms = true,
                                                         .address = std::move(address),
                                                         .port = wish.listening_port,
@@ -264,6 +281,7 @@ Replicas::Replica& Replicas::Add(Session& session, const SyncWish& wish, State s
                                                         .heard_mono_ms = now.mono_ms}));
   session.Set(Mode::kReplica);
   server_.sessions.LimitOutput(session);
+  ChooseCutoffs();
   tick_mono_ms_ = std::min(tick_mono_ms_, now.mono_ms + kTickMs);
   return *replicas_.back();
 }
@@ -272,7 +290,7 @@ bool Replicas::Continue(Session& session, const SyncWish& wish, std::string_view
                         Now now) {
   ReplicaFigures& figures = server_.followers;
   static_cast<void>(PlaceOfNow(now));
-  if (!IsKnown(history, place)) {
+  if (!IsKnown(history, place) || (!wish.takes_cutoffs && !IsFreeOfCutoffs(place))) {
     ++figures.refused_syncs;
     return false;
   }
@@ -330,6 +348,7 @@ void Replicas::OnClientEnd(Session& session) noexcept {
   const Replica* const replica = Find(session);
   if (replica == nullptr) return;
   const Now now = server_.executor->now();
+  if (!replica->takes_cutoffs) barred_place_ = backlog_.end();
   std::erase_if(replicas_, [&](const auto& other) { return other.get() == replica; });
   if (replicas_.empty()) lonely_since_mono_ms_ = now.mono_ms;
   Publish(now);
@@ -347,15 +366,25 @@ void Replicas::GoOnSending(Now now) {
       Publish(now);
     }
   }
-  const auto next = std::ranges::find_if(replicas_, [](const auto& replica) {
-    return replica->state == State::kWaits && !replica->session->closes();
+  const auto next = std::ranges::find_if(replicas_, [&](const auto& replica) {
+    return replica->state == State::kWaits && !replica->session->closes() &&
+           (replica->takes_cutoffs || IsFreeOfCutoffs(backlog_.end()));
   });
-  if (next != replicas_.end() && !snapshots.saving() && !snapshots.loading()) BeginSnapshot(**next, now);
+  // A snapshot has no keys that are cut off: its stream begins after the cutoff.
+  const bool may = !snapshots.saving() && !snapshots.loading() && !server_.link.frees_cut_off;
+  if (next != replicas_.end() && may) BeginSnapshot(**next, now);
+}
+
+void Replicas::FreeCutOff(Now cutoff, Now now) {
+  if (cutoff.wall_ms == 0) return;
+  server_.databases.FreeCutOff(cutoff, /*expires=*/true, now, std::numeric_limits<size_t>::max() / 2);
 }
 
 void Replicas::BeginSnapshot(Replica& replica, Now now) {
   ReplicaFigures& figures = server_.followers;
   if (source_ == Source::kChanges) {
+    // While nothing expires (Failover), a snapshot has keys that are due; the stream does not tell of these again.
+    if (server_.databases.expired_keys() == ExpiredKeys::kHidden) FreeCutOff(stream_.cutoff(), now);
     Flush(now);
     stream_.SelectAnew();
   }
@@ -468,6 +497,7 @@ void Replicas::OnWake(Now now, Log*) {
   if (source_ == Source::kNone) return;
   AskForTurn();
   if (now.mono_ms < tick_mono_ms_) return;
+  ChooseCutoffs();
   tick_mono_ms_ = now.mono_ms + kTickMs;
   try {
     Tick(now);

@@ -17,6 +17,10 @@
 //
 //   kNone --the first replica--> kChanges --REPLICAOF--> kNone --the link is up--> kRelay --REPLICAOF NO ONE--> kChanges
 //
+// While all who read the stream know cutoffs, expired keys are told by these (replication/cutoff.h). A server that does not know
+// them cannot go on within a part of the stream that has some, and waits for its snapshot until none comes any more: a server that
+// relays a master's stream makes its link anew, and tells the master (MasterLink::GivesUpCutoffs).
+//
 // If memory runs out for the stream, it is of no more use: all replicas are dropped, and get everything anew when they return.
 //
 // Borrows the server. Loop thread only.
@@ -80,6 +84,9 @@ class Replicas final : public LatePart,
   // effect if the client is no replica.
   void Confirm(const Session& session, int64_t place, int64_t durable, Now now);
   std::string_view history() const noexcept;
+  // Whoever reads this server's stream may get cutoffs.
+  bool MayUseCutoffs() const noexcept;
+  std::optional<int64_t> told_distance_ms() const noexcept { return stream_.told_distance_ms(); }
 
   // ---- what clients ask for
   //
@@ -124,14 +131,21 @@ class Replicas final : public LatePart,
   void StandStill(Now now) noexcept;
   // The master's stream comes from now on, from this place: after a snapshot, or with the next byte of the present stream, perhaps
   // under another name.
-  void BeginRelay(std::string_view history, int64_t place, unsigned database, Now now);
-  void GoOnRelaying(std::string_view history, Now now);
+  struct Relayed {
+    std::string_view history;
+    int64_t place;
+    unsigned database;
+    bool may_cut_off;  // it may have cutoffs
+  };
+  void BeginRelay(const Relayed& stream, Now now);
+  void GoOnRelaying(std::string_view history, bool may_cut_off, Now now);
   // These bytes of it have taken effect here; now this database is selected.
-  void Relay(std::string_view bytes, unsigned database) noexcept;
+  void Relay(std::string_view bytes, unsigned database, bool has_cutoff) noexcept;
   // What this server has is of no stream any more.
   void Forget(Now now) noexcept;
-  // This server is a master: the stream goes on with its own changes. Throws std::bad_alloc.
-  void TakeOver(Now now);
+  // This server is a master: the stream goes on with its own changes. `had_cutoff`: the master's had one that counts. Throws
+  // std::bad_alloc.
+  void TakeOver(bool had_cutoff, Now now);
   int64_t place() const noexcept { return backlog_.end(); }
 
  private:
@@ -140,8 +154,9 @@ class Replicas final : public LatePart,
   struct Replica {
     Session* session;
     State state;
-    bool plain;     // a server that may be older than Redis 7.4
-    bool confirms;  // by itself, each second: it knows PSYNC
+    bool plain;          // a server that may be older than Redis 7.4
+    bool takes_cutoffs;  // and so do its own replicas
+    bool confirms;       // by itself, each second: it knows PSYNC
     std::string address;
     uint16_t port;
     int64_t place;      // in the stream, of the next byte for its output
@@ -180,12 +195,20 @@ class Replicas final : public LatePart,
   // The stream gets another name, and is known by the old one up to here.
   void Rename(std::string history);
   bool IsKnown(std::string_view history, int64_t place) const noexcept;
+  // A server that knows no cutoffs may read the stream from this place on.
+  bool IsFreeOfCutoffs(int64_t place) const noexcept {
+    return place >= cutoff_place_ && !(source_ == Source::kRelay && relay_may_cut_off_);
+  }
+  // Uses cutoffs if all replicas take them.
+  void ChooseCutoffs() noexcept { stream_.UseCutoffs(source_ == Source::kChanges && MayUseCutoffs()); }
   // Memory has run out for the stream.
   void Break(Now now) noexcept;
   void Drop(Replica& replica, std::string_view why) noexcept;
   // Begins the next snapshot, and notices the end of one.
   void GoOnSending(Now now);
   void BeginSnapshot(Replica& replica, Now now);
+  // Frees what this server's own stream has cut off: replicas have no such keys any more.
+  void FreeCutOff(Now cutoff, Now now);
   // Moves bytes of the stream to the outputs.
   void Pump(Now now);
   void PumpTo(Replica& replica, Now now);
@@ -206,7 +229,10 @@ class Replicas final : public LatePart,
   Source source_ = Source::kNone;
   int64_t last_change_ = 0;        // the place after the last change of a key: what follows are signs of life
   unsigned relayed_database_ = 0;  // that is selected in the master's stream
-  bool named_ = false;             // the first name, that of the run, was used
+  bool relay_may_cut_off_ = false;
+  int64_t cutoff_place_ = 0;  // the place after the last cutoff
+  int64_t barred_place_ = 0;  // where the last replica has left that takes no cutoffs: it may come back
+  bool named_ = false;        // the first name, that of the run, was used
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
   bool asks_ = false;    // the replicas to confirm

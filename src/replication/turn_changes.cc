@@ -29,9 +29,20 @@ TurnChanges::Item& TurnChanges::Of(Keyspace& keyspace, const Key& key) {
                     .name_at = static_cast<uint32_t>(name_at),
                     .name_size = static_cast<uint32_t>(key.text.size()),
                     .left = Left::kNothing,
-                    .commands = 0});
+                    .commands = 0,
+                    .persisted = false});
   places_[at] = {.round = round_, .item = static_cast<uint32_t>(items_.size() - 1)};
   return items_.back();
+}
+
+TurnChanges::Item* TurnChanges::Find(const Keyspace& keyspace, const Key& key) noexcept {
+  if (items_.empty()) return nullptr;
+  const size_t mask = places_.size() - 1;
+  for (size_t at = key.hash & mask; places_[at].round == round_; at = (at + 1) & mask) {
+    Item& item = items_[places_[at].item];
+    if (item.hash == key.hash && item.keyspace == &keyspace && NameOf(item) == key.text) return &item;
+  }
+  return nullptr;
 }
 
 void TurnChanges::Grow() {

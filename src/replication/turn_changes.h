@@ -36,11 +36,16 @@ class TurnChanges {
     uint32_t name_size;
     Left left;
     uint8_t commands;  // that have told of it in this turn, up to 255
+    bool
+        persisted;  // it had no deadline at some moment: what it had with an earlier one, such as INTO, is over
   };
 
   // The key's item, a new one if need be. Valid until the next call. Throws std::bad_alloc.
   Item& Of(Keyspace& keyspace, const Key& key);
+  // The key's item, or null. Valid until the next call of Of.
+  Item* Find(const Keyspace& keyspace, const Key& key) noexcept;
   std::span<const Item> items() const noexcept { return items_; }
+  std::span<Item> items() noexcept { return items_; }
   std::string_view NameOf(const Item& item) const noexcept {
     return std::string_view(names_).substr(item.name_at, item.name_size);
   }

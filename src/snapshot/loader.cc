@@ -67,7 +67,8 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   reader_.emplace(*file, path, static_cast<RecordSink&>(*this), ValueLimitsOf(settings),
                   RecordReader::Rules{.skips_unknown = settings.rdb_skip_unknown,
                                       .verifies = settings.rdbchecksum,
-                                      .keeps_due = terms.from_master});
+                                      .keeps_due = terms.from_master,
+                                      .wall_members = terms.from_master});
   if (terms.flush) server_.databases.FlushAll(now);
   if ((terms.flush || terms.from_master) && libraries != nullptr) libraries->Flush();
   claims_.emplace(server_.databases, /*of_keys=*/!terms.file_wins);
@@ -265,11 +266,15 @@ void Loader::LogExpired(const Keyspace& home, const FileKey& key, const rdb::Val
   server_.event_log.NoteExpired(home.database(), key.name, unix_ms, text);
 }
 
-// A deadline that is over may lie before the monotonic clock's begin.
+// A deadline that is over may lie before the monotonic clock's begin. A master says by Unix times when keys are gone
+// (replication/cutoff.h), so their deadlines stay what it has said; but only a TTL slides.
 Expiry Loader::ExpiryOf(const FileKey& key, Now now) const noexcept {
   if (!key.deadline_unix_ms) return Expiry::Never();
-  if (key.terms.wall || !reader_->ours() || *key.deadline_unix_ms <= now.wall_ms)
-    return Expiry::At(std::max<int64_t>(*key.deadline_unix_ms, 0));
+  const Expiry wall = Expiry::At(std::max<int64_t>(*key.deadline_unix_ms, 0));
+  if (terms_.from_master)
+    return key.terms.slide_ms == 0 ? wall
+                                   : Expiry(Expiry::Kind::kRelative, wall.On(Expiry::Kind::kRelative, now));
+  if (key.terms.wall || !reader_->ours() || *key.deadline_unix_ms <= now.wall_ms) return wall;
   return Expiry::In(static_cast<uint64_t>(*key.deadline_unix_ms - now.wall_ms), now);
 }
 

@@ -240,7 +240,7 @@ RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
   if (!IsOk(status)) return Damaged("a key that cannot be read");
   key_.name = name;
   state_ = State::kValue;
-  const bool ttls = ours_ && !key_.terms.wall_members;
+  const bool ttls = ours_ && !HasWallMembers();
   if (value_.Begin(type, {.home = sink_.HomeOf(key_.database),
                           .now = now,
                           .valkey = valkey_,
@@ -272,11 +272,10 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
 // What is no deadline of members is left for ReadRecord.
 RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
   if (!members_.done()) {
-    if (!members_.GiveSome(*rich_,
-                           {.wall = key_.terms.wall_members,
-                            .keeps_due = rules_.keeps_due,
-                            .home = sink_.HomeOf(key_.database)},
-                           now, budget))
+    if (!members_.GiveSome(
+            *rich_,
+            {.wall = HasWallMembers(), .keeps_due = rules_.keeps_due, .home = sink_.HomeOf(key_.database)},
+            now, budget))
       return Damaged("deadlines of members that cannot be read");
     return members_.done() ? Step::kOk : Step::kSpent;
   }

@@ -96,8 +96,9 @@ class RecordReader {
 
   struct Rules {
     bool skips_unknown = true;
-    bool verifies = true;    // the checksum
-    bool keeps_due = false;  // members that are due stay
+    bool verifies = true;       // the checksum
+    bool keeps_due = false;     // members that are due stay
+    bool wall_members = false;  // deadlines of members are Unix times, whatever the file says of their clock
   };
 
   // Throws std::bad_alloc.
@@ -159,6 +160,8 @@ class RecordReader {
   State state_ = State::kHead;
   unsigned version_ = 0;
   bool valkey_ = false;
+  bool HasWallMembers() const noexcept { return key_.terms.wall_members || rules_.wall_members; }
+
   bool ours_ = false;
   bool summed_ = false;
   bool goes_on_ = false;  // the file, after its end

@@ -20,6 +20,7 @@ struct SyncWish {
   bool takes_marks = false;    // a snapshot without a length, with a mark at its end
   bool takes_history = false;  // the answer to PSYNC may name another history
   bool is_mayfly = false;      // knows what Mayfly alone has
+  bool takes_cutoffs = false;  // and needs no DEL for expired keys (replication/cutoff.h)
   uint16_t listening_port = 0;
   std::string address;  // announced; empty: that of the connection
 };

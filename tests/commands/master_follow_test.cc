@@ -1,16 +1,11 @@
 // Two servers: one follows the other, under random writes of all types. Afterwards nothing differs.
-#include <algorithm>
 #include <cstdlib>
-#include <memory>
 #include <new>
 #include <string>
 #include <vector>
 
-#include "base/log/log.h"
 #include "commands/failing_allocation.h"
-#include "commands/master_world.h"
-#include "replication/master_link.h"
-#include "support/fake_target.h"
+#include "commands/follow_world.h"
 #include "support/random_writes.h"
 
 namespace mayfly::testing {
@@ -22,137 +17,6 @@ unsigned FirstSeed() {
   const char* const text = std::getenv("SEED");
   return text != nullptr ? static_cast<unsigned>(std::stoul(text)) : 1;
 }
-
-// The server that follows.
-class Follower : public SnapshotTest {
- public:
-  Follower() {
-    server().server.master_link = std::make_unique<MasterLink>(server().server, disk);
-    if (std::getenv("SEED") != nullptr) server().server.log = &log_;
-  }
-  ~Follower() { server().server.master_link.reset(); }
-
-  FakeTargets targets{server()};
-
- private:
-  Log log_{server().clock, Log::Level::kWarning, ""};
-};
-
-class FollowTest : public MasterTest {
- public:
-  FollowTest() {
-    if (std::getenv("SEED") != nullptr) server().server.log = &log_;
-  }
-  // Lets time pass on both sides, and carries bytes until neither has any.
-  void Pass(uint64_t ms) {
-    AdvanceTime(ms);
-    follower.AdvanceTime(ms);
-    Carry();
-  }
-  void Carry() {
-    for (int idle = 0; idle < 3;) {
-      if (follower.targets.count() == 0) return;
-      FakeTarget& link = follower.targets.last();
-      if (connection_ != nullptr && connection_->session().closes()) Cut();
-      if (link.closed()) return;
-      if (connected_ != follower.targets.count()) {
-        connected_ = follower.targets.count();
-        connection_ = std::make_unique<TestClient>(server());
-        link.Accept();
-      }
-      const std::string down = connection_->RunRaw(link.TakeBytes());
-      if (!down.empty()) link.Answer(down);
-      idle = down.empty() ? idle + 1 : 0;
-      Slice();
-      follower.Slice();
-    }
-  }
-  void Follow() {
-    REQUIRE(follower.Run({"REPLICAOF", "there", "7000"}) == Ok());
-    AwaitLink();
-  }
-  // A thread writes the file.
-  void AwaitLink() {
-    for (int i = 0; i < 10'000 && Link("master_link_status") != "up"; ++i) Pass(2);
-    REQUIRE(Link("master_link_status") == "up");
-  }
-  void Cut() {
-    connection_.reset();
-    server().RunWoken();
-    follower.targets.last().HangUp();
-  }
-  void Break() {
-    Cut();
-    Pass(MasterLink::kRetryMs);
-  }
-  std::string Link(const std::string& field) {
-    const std::string text = follower.Run({"INFO", "replication"}).text;
-    const size_t at = text.find("\n" + field + ":");
-    if (at == std::string::npos) return "";
-    const size_t begin = at + field.size() + 2;
-    return text.substr(begin, text.find('\r', begin) - begin);
-  }
-
-  // The same request has the same answer.
-  void Compare(const Words& request) {
-    const Reply there = follower.Run(request);
-    const Reply here = Run(request);
-    CAPTURE(request);
-    CHECK(here == there);
-  }
-  void CompareStream(const std::string& key) {
-    const Reply groups = Run({"XINFO", "GROUPS", key});
-    Compare({"XINFO", "GROUPS", key});
-    for (const Reply& group : groups.elements) {
-      const std::string name = group.elements[1].text;
-      Compare({"XPENDING", key, name});
-      Compare({"XPENDING", key, name, "-", "+", "1000"});
-    }
-    Compare({"XRANGE", key, "-", "+"});
-    for (const char* field : {"last-generated-id", "max-deleted-entry-id", "entries-added", "length"})
-      CHECK(Member({"XINFO", "STREAM", key}, field));
-  }
-  bool Member(const Words& request, const std::string& field) {
-    const auto value = [&](const Reply& reply) {
-      const auto at = std::ranges::find(reply.elements, Bulk(field));
-      return at != reply.elements.end() ? *(at + 1) : NoReply();
-    };
-    return value(Run(request)) == value(follower.Run(request));
-  }
-  void CompareKeys() {
-    const Reply keys = Sorted(Run({"KEYS", "*"}));
-    CHECK(Sorted(follower.Run({"KEYS", "*"})) == keys);
-    for (const Reply& key : keys.elements) {
-      Compare({"TYPE", key.text});
-      Compare({"PEXPIRETIME", key.text});
-      const std::string type = Run({"TYPE", key.text}).text;
-      if (Run({"DEBUG", "DIGEST-VALUE", key.text}) != follower.Run({"DEBUG", "DIGEST-VALUE", key.text})) {
-        CAPTURE(key.text, type);
-        FAIL_CHECK("the values differ");
-      }
-      if (type == "stream") CompareStream(key.text);
-    }
-  }
-  void CompareAll() {
-    // A look is no access, which would let deadlines slide.
-    REQUIRE(Run({"CLIENT", "NO-TOUCH", "ON"}) == Ok());
-    for (const char* database : {"0", "1", "2"}) {
-      Run({"SELECT", database});
-      follower.Run({"SELECT", database});
-      CAPTURE(database);
-      CompareKeys();
-    }
-    Compare({"DEBUG", "DIGEST"});
-    CHECK(Link("slave_repl_offset") == Field("replication", "master_repl_offset"));
-  }
-
-  Follower follower;
-
- private:
-  Log log_{server().clock, Log::Level::kNotice, ""};
-  std::unique_ptr<TestClient> connection_;
-  size_t connected_ = 0;
-};
 
 }  // namespace
 

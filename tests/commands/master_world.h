@@ -27,6 +27,13 @@ class FakeReplica {
     REQUIRE(client.Run({"REPLCONF", "listening-port", port}) == Ok());
     REQUIRE(client.Run({"REPLCONF", "capa", "eof", "capa", "psync2"}) == Ok());
   }
+  // As Greet, of a Mayfly; an older one knows no cutoffs.
+  void GreetAsMayfly(bool knows_cutoffs = true) {
+    Greet();
+    Words words = {"REPLCONF", "capa", "mayfly"};
+    if (knows_cutoffs) words.insert(words.end(), {"capa", "cutoffs"});
+    REQUIRE(client.Run(words) == Simple("OK mayfly"));
+  }
   // It has everything up to here.
   void Confirm() { ConfirmPlace(place); }
   void ConfirmPlace(int64_t where) { Send({"REPLCONF", "ACK", std::to_string(where)}); }
@@ -42,7 +49,7 @@ class FakeReplica {
     place += static_cast<int64_t>(bytes.size());
     return bytes;
   }
-  // The same as commands: words separated by spaces, a payload as "...".
+  // The same as commands: words separated by spaces, a payload as "...", but for a cutoff.
   Heard TakeAll() { return LinesOf(TakeBytes()); }
   // Without PING.
   Heard Take() {
@@ -58,7 +65,8 @@ class FakeReplica {
       std::string line;
       for (size_t i = 0; i < request.elements.size(); ++i) {
         const bool is_payload = (i == 3 && request.elements[0] == Bulk("RESTORE")) ||
-                                (i == 2 && request.elements[1] == Bulk("__mayfly__"));
+                                (i == 2 && request.elements[1] == Bulk("__mayfly__") &&
+                                 !request.elements[2].text.starts_with("t"));
         if (i != 0) line += ' ';
         line += is_payload ? "..." : request.elements[i].text;
       }
@@ -95,6 +103,10 @@ class MasterTest : public SnapshotTest {
   FakeReplica& Follow(const std::string& port = "7001") {
     FakeReplica& replica = NewReplica();
     replica.Greet(port);
+    return BringUp(replica);
+  }
+  // Likewise, of one that has greeted.
+  FakeReplica& BringUp(FakeReplica& replica) {
     AskForAll(replica);
     replica.Confirm();
     CHECK(Run({"SET", "first", "1"}) == Ok());

@@ -36,7 +36,7 @@ class ReplicaTest : public SnapshotTest {
     master().Answer("+PONG\r\n");
     CHECK(master().Take() == "REPLCONF listening-port 6379");
     master().Answer("+OK\r\n");
-    CHECK(master().Take() == "REPLCONF capa eof capa psync2 capa mayfly");
+    CHECK(master().Take() == "REPLCONF capa eof capa psync2 capa mayfly capa cutoffs");
     master().Answer("+OK\r\n");
     const std::string asked = master().Take();
     CHECK((sync.empty() ? asked.starts_with("PSYNC ") : asked == sync));

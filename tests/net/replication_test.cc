@@ -338,6 +338,70 @@ TEST_CASE(
   CHECK(fleet.StateOf(2) == fleet.StateOf(0));
 }
 
+// A replica that is no Mayfly: asks for all keys, and confirms them.
+class Foreigner {
+ public:
+  Foreigner(Fleet& fleet, size_t master) : fleet_(fleet), peer_(fleet.Connect(master)) {
+    peer_.Request({"REPLCONF", "capa", "eof", "capa", "psync2"});
+    peer_.Request({"PSYNC", "?", "-1"});
+  }
+  // It has all keys. False: its master has dropped it.
+  bool Load() {
+    constexpr size_t kMark = 40;
+    fleet_.PassUntil(10'000, [&] {
+      const std::string& bytes = peer_.received();
+      const size_t at = bytes.find("$EOF:");
+      return !peer_.connected() || (at != std::string::npos && bytes.size() > at + 2 * kMark + 7 &&
+                                    bytes.ends_with(bytes.substr(at + 5, kMark)));
+    });
+    peer_.Take();
+    peer_.Request({"REPLCONF", "ACK", "0"});
+    fleet_.Pass(10);
+    return peer_.connected();
+  }
+  bool Hears(const std::string& text) { return peer_.Take().find(text) != std::string::npos; }
+
+ private:
+  Fleet& fleet_;
+  Peer& peer_;
+};
+
+TEST_CASE(
+    "a Redis that follows a Mayfly's replica gets DELs, and what the replica had of its master is enough") {
+  Fleet fleet(Choices(1), 3);
+  for (const size_t n : {1, 2}) REQUIRE(Follow(fleet, n, 0));
+  REQUIRE(fleet.PassUntil(5'000, [&] { return Links(fleet, 1) && Links(fleet, 2); }));
+  fleet.Run(0, {"SET", "before", "v", "PX", "100"});
+  fleet.Pass(200);
+  Foreigner redis(fleet, 1);
+  REQUIRE(redis.Load());
+  fleet.Run(0, {"SET", "later", "v", "PX", "100"});
+  fleet.Pass(200);
+  CHECK(redis.Hears("DEL\r\n$5\r\nlater\r\n"));
+  CHECK(fleet.at(1).link.partial_syncs == 1);
+  CHECK(fleet.at(1).link.full_syncs == 1);
+  for (const size_t n : {1, 2}) {
+    CHECK(fleet.at(n).databases.total_keys() == 0);
+    CHECK(fleet.at(n).link.failures == 0);
+  }
+}
+
+TEST_CASE("while keys expire all the time, a Redis that follows a Mayfly's replica comes to get DELs") {
+  Fleet fleet(Choices(1), 3);
+  for (const size_t n : {1, 2}) REQUIRE(Follow(fleet, n, 0));
+  REQUIRE(fleet.PassUntil(5'000, [&] { return Links(fleet, 1) && Links(fleet, 2); }));
+  for (int i = 0; i < 2'000; ++i)
+    fleet.Run(0, {"SET", "k" + std::to_string(i), "v", "PX", std::to_string(100 + 5 * i)});
+  bool loaded = false;
+  for (int i = 0; i < 5 && !loaded; ++i) loaded = Foreigner(fleet, 1).Load();
+  Foreigner redis(fleet, 1);
+  REQUIRE(redis.Load());
+  fleet.Pass(500);
+  CHECK(redis.Hears("DEL\r\n"));
+  fleet.Pass(15'000);
+  for (const size_t n : {0, 1, 2}) CHECK(fleet.at(n).databases.total_keys() == 0);
+}
+
 // ---- random life
 
 // MAYFLY_SIM_SEED chooses one seed (a failure prints it), MAYFLY_SIM_RUNS the number of seeds.

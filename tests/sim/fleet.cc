@@ -164,6 +164,8 @@ std::vector<std::string> Fleet::StateOf(size_t n) {
   std::vector<std::string> lines;
   for (const char* const database : kDatabases) {
     Run(n, {"SELECT", database});
+    // Also those that are hidden, and not freed yet.
+    lines.push_back(std::string(database) + " has " + TextOf(Run(n, {"DBSIZE"})));
     const testing::Reply keys = testing::Sorted(Run(n, {"KEYS", "*"}));
     for (const testing::Reply& key : keys.elements) {
       const std::string type = Run(n, {"TYPE", key.text}).text;

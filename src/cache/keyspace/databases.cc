@@ -275,6 +275,13 @@ bool Databases::Advance(Now now, size_t budget) {
   return AdvanceSome(0, from, now, &budget);
 }
 
+bool Databases::FreeCutOff(Now cutoff, bool expires, Now now, size_t budget) {
+  parts_.client = 0;
+  return std::any_of(databases_.begin(), databases_.end(), [&](const auto& database) {
+    return database->FreeCutOff(cutoff, expires, now, &budget);
+  });
+}
+
 uint64_t Databases::NextWakeMs(Now now) noexcept {
   if (!active_expiry_) return UINT64_MAX;
   CatchUp(now);

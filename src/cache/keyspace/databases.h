@@ -186,6 +186,9 @@ class Databases {
   ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
   // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at `now`.
   bool Advance(Now now, size_t budget);
+  // Frees the keys of all databases that a master has cut off: see Keyspace::FreeCutOff. Touches about `budget` entries. Returns
+  // true if some are left.
+  bool FreeCutOff(Now cutoff, bool expires, Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) noexcept;
   // Number of keys that have expired and are not freed yet. Visits each of them, and therefore stops counting at

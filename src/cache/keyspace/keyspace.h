@@ -260,6 +260,16 @@ class Keyspace {
   // The wall clock was set, perhaps back.
   void FollowWallStep(Now now) noexcept;
 
+  // ---- a master's cutoff (replication/cutoff.h): the time on both clocks, 0 for a clock without one. A key whose deadline is
+  // at or before it is gone at the master, unless it has a rule of its own: a task waits for its stream, and an access moves a
+  // deadline that slides.
+  static bool IsCutOff(const Entry& entry, Now cutoff) noexcept;
+  // Frees such keys, as after a DEL; or, if `expires`, as after their deadlines, but not those whose members have deadlines too:
+  // the stream tells of them by their names. Subtracts the number of touched entries from `*budget`. Returns true if some are left.
+  bool FreeCutOff(Now cutoff, bool expires, Now now, size_t* budget);
+  // Frees this key at once if it is one of them.
+  void DropIfCutOff(const Key& key, Now cutoff);
+
   // ---- tasks (keyspace_tasks.cc)
   //
   // The most tasks that are put in order at once.
@@ -440,8 +450,9 @@ class Keyspace {
   uint8_t id_;
   Marks marks_;
   bool enlisted_ = false;
-  bool stale_first_ = false;     // true: Advance begins with stale values; changes with each call
-  uint64_t tasks_retry_ms_ = 0;  // ready tasks are tried from this monotonic time on
+  size_t kept_after_cutoff_ = 0;  // entries that the last FreeCutOff has met, and has not freed
+  bool stale_first_ = false;      // true: Advance begins with stale values; changes with each call
+  uint64_t tasks_retry_ms_ = 0;   // ready tasks are tried from this monotonic time on
   // A round through the ready tasks of all owners, which may take several slices.
   struct TaskRound {
     size_t owner = 0;   // the first that is not done

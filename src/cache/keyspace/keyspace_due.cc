@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <new>
+#include <vector>
 
 #include "base/prefetch.h"
 #include "cache/entry/rich_value.h"
@@ -133,6 +135,51 @@ bool Keyspace::Advance(Now now, size_t* budget) {
 uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
   if (tags_.doomed() != 0 || tags_.draining()) return 0;
   return std::min({lifetimes_.deadlines().NextWakeMs(now), stale_.NextWakeMs(now), NextTaskMs(now)});
+}
+
+bool Keyspace::IsCutOff(const Entry& entry, Now cutoff) noexcept {
+  return entry.deadline().Reached(cutoff) && !entry.task() && entry.terms().slide_ms == 0;
+}
+
+// What is due and not freed would be met again and again: it is filed anew at the end. The next call meets it once more, at no
+// cost for its budget.
+bool Keyspace::FreeCutOff(Now cutoff, bool expires, Now now, size_t* budget) {
+  std::vector<Entry*> kept;
+  const auto keep = [&](Entry& entry, size_t* left) {
+    try {
+      kept.push_back(&entry);
+    } catch (const std::bad_alloc&) {
+      FileMembers(entry, now);
+      *left = 0;
+    }
+  };
+  const auto on_due = [&](std::span<const HeapRef> due, size_t* left) {
+    for (const HeapRef ref : due) {
+      Entry& entry = *At(ref);
+      const bool is_named = expires && entry.Has(EntryFlag::kTimedMembers);
+      const bool goes = IsCutOff(entry, cutoff) && !is_named;
+      if (goes && expires && entry.deadline().Reached(now))
+        Expire(KeyOf(entry.key()), entry, now);
+      else if (goes)
+        Remove(KeyOf(entry.key()), entry, ChangeReason::kDeleted);
+      else if (entry.task() && entry.deadline().Reached(cutoff))
+        MakeReady(entry, now);
+      else
+        keep(entry, left);
+    }
+  };
+  if (lifetimes_.deadlines().size() == 0) return false;
+  parts_.rearm.Note(id_);
+  *budget += kept_after_cutoff_;
+  const bool more = lifetimes_.deadlines().AdvanceTo(cutoff, budget, on_due);
+  for (Entry* const entry : kept) FileMembers(*entry, now);
+  kept_after_cutoff_ = kept.size();
+  return more;
+}
+
+void Keyspace::DropIfCutOff(const Key& key, Now cutoff) {
+  Entry* const entry = LookUp(key.text, key.hash);
+  if (entry != nullptr && IsCutOff(*entry, cutoff)) Remove(key, *entry, ChangeReason::kDeleted);
 }
 
 void Keyspace::FollowWallStep(Now now) noexcept {

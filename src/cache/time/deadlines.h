@@ -96,6 +96,19 @@ class Deadlines {
     return more || unsure;
   }
 
+  // As Advance, for clocks that somebody else sets: a master's, whatever the own clocks are (Keyspace::FreeCutOff). A wheel that
+  // is ahead of its time goes back.
+  template <typename OnDue>
+  bool AdvanceTo(Now to, size_t* budget, OnDue&& on_due) {
+    const auto advance = [&](Wheel& wheel, uint64_t to_ms) {
+      if (wheel.size() == 0) return false;
+      if (to_ms < wheel.elapsed()) wheel.Rewind(to_ms);
+      return AdvanceWheel(wheel, to_ms, budget, on_due);
+    };
+    const bool more = advance(wall_, WallMs(to));
+    return (to.mono_ms != 0 && advance(mono_, to.mono_ms)) || more;
+  }
+
   // Milliseconds from `now` until Advance has work; UINT64_MAX if nothing is filed.
   uint64_t NextWakeMs(Now now) const noexcept;
   // Number of keys that have expired and are still filed. Stops counting at `most`.
