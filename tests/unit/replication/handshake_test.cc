@@ -50,6 +50,17 @@ TEST_CASE("a replica says who it is, line by line") {
   CHECK(handshake.offset() == 17);
 }
 
+TEST_CASE("a replica gets cutoffs if it takes them, and its master is a Mayfly") {
+  const bool takes = GENERATE(false, true);
+  const std::string answer = GENERATE("+OK", "+OK mayfly");
+  Handshake handshake({.takes_cutoffs = takes});
+  std::string sent = handshake.Begin();
+  while (!Words(sent).starts_with("REPLCONF capa")) sent = handshake.Take("+OK");
+  CHECK(Words(sent).ends_with(" capa cutoffs") == takes);
+  CHECK(Words(handshake.Take(answer)) == "PSYNC ? -1");
+  CHECK(handshake.gets_cutoffs() == (takes && answer == "+OK mayfly"));
+}
+
 TEST_CASE("a password without a user is the default user's, and an error before it does not matter") {
   Handshake handshake({.password = "secret"});
   handshake.Begin();
