@@ -322,14 +322,14 @@ void ChangeStream::TellExpiries(Now now) {
     if (item.left != TurnChanges::Left::kExpiry) continue;
     const unsigned database = item.keyspace->database();
     const std::string_view name = keys_.NameOf(item);
-    const Entry* const entry = item.keyspace->LookAt(Key{name, item.hash}, now);
+    const Entry* const entry = TheirsOf(item, now);
     if (entry == nullptr)
       Add(database, {"DEL", name});
     else if (item.persisted || !entry->expires())
       Add(database, {"PERSIST", name});
     if (entry != nullptr && entry->expires())
       Add(database, {"PEXPIREAT", name, NumberText(UnixMsOf(*entry, now)).view()});
-    const std::string facts = entry != nullptr ? FactsOf(*item.keyspace, *entry, now) : "";
+    const std::string facts = entry != nullptr ? FactsOf(*item.keyspace, *entry, now.Begin()) : "";
     if (!facts.empty()) Add(database, {"PUBLISH", kFactsChannel, facts});
     item.left = TurnChanges::Left::kNothing;
     item.persisted = false;
@@ -376,6 +376,14 @@ void ChangeStream::Flush(Now now) {
   Clear();
 }
 
+// A key or a member that is due and not freed yet is told, too: if a replica becomes the master before this server frees it, it is
+// the replica that frees it here.
+const Entry* ChangeStream::TheirsOf(const TurnChanges::Item& item, Now now) const noexcept {
+  const Entry* const entry = item.keyspace->LookAt(Key{keys_.NameOf(item), item.hash}, now.Begin());
+  if (entry == nullptr || (cutoff_ms_ != 0 && Keyspace::IsCutOff(*entry, cutoff()))) return nullptr;
+  return entry;
+}
+
 void ChangeStream::WriteWords(std::initializer_list<std::string_view> words) {
   char* const begin = backlog_.Reserve(resp::kMostAroundWord + resp::MostWordBytes(words));
   char* end = resp::PutHeader(begin, '*', static_cast<int64_t>(words.size()));
@@ -388,7 +396,7 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
   if (database != selected_) WriteWords({"SELECT", NumberText(database).view()});
   selected_ = database;
   const std::string_view name = keys_.NameOf(item);
-  const Entry* const entry = item.keyspace->LookAt(Key{name, item.hash}, now);
+  const Entry* const entry = TheirsOf(item, now);
   if (entry == nullptr) return WriteWords({"DEL", name});
   if (item.left == TurnChanges::Left::kExpiry) {
     if (item.persisted || !entry->expires()) WriteWords({"PERSIST", name});
@@ -396,7 +404,7 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
     return WriteFacts(*item.keyspace, *entry, now);
   }
   if (entry->encoding() == Encoding::kRich) {
-    const std::string payload = PlainPayloadOf(*entry, now);
+    const std::string payload = PlainPayloadOf(*entry, now.Begin());
     if (payload.empty()) return WriteWords({"DEL", name});
     const NumberText deadline = NumberText(entry->expires() ? UnixMsOf(*entry, now) : 0);
     WriteWords({"RESTORE", name, deadline.view(), payload, "REPLACE", "ABSTTL"});
@@ -407,7 +415,7 @@ void ChangeStream::Write(const TurnChanges::Item& item, Now now) {
 }
 
 void ChangeStream::WriteFacts(const Keyspace& keyspace, const Entry& entry, Now now) {
-  const std::string facts = FactsOf(keyspace, entry, now);
+  const std::string facts = FactsOf(keyspace, entry, now.Begin());
   if (!facts.empty()) WriteWords({"PUBLISH", kFactsChannel, facts});
 }
 

@@ -120,6 +120,8 @@ class ChangeStream final : private ChangeListener {
     Add(database, {words.begin(), words.size()});
   }
   void Select(unsigned database);
+  // The key as replicas are to have it; null: it is gone.
+  const Entry* TheirsOf(const TurnChanges::Item& item, Now now) const noexcept;
   void Write(const TurnChanges::Item& item, Now now);
   void WriteText(std::string_view name, const Entry& entry, Now now);
   void WriteFacts(const Keyspace& keyspace, const Entry& entry, Now now);

@@ -75,7 +75,7 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   began = now;
   // What is due is kept at a replica, since its master may still give it another deadline, and before a handover.
   const bool keeps_due = server_.databases.expired_keys() == ExpiredKeys::kHidden;
-  alive_at = keeps_due ? Now{.mono_ms = 0, .wall_ms = now.WallOf(0)} : now;
+  alive_at = keeps_due ? now.Begin() : now;
   figures.keys_done = 0;
   figures.keys_total = terms.parts.keys ? server_.databases.total_keys() : 0;
   WriteHead(terms, log_bytes, now);

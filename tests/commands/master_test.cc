@@ -23,6 +23,17 @@ std::string Pipeline(const std::vector<Words>& requests) {
   return bytes;
 }
 
+// Runs the requests in one turn; at its end so much time has passed.
+void RunInLongTurn(TestServer& server, TestClient& client, const std::vector<Words>& requests, uint64_t ms) {
+  const std::string bytes = Pipeline(requests);
+  Feed feed{.session = &client.session(), .input = {bytes.data(), bytes.size()}};
+  server.executor.RefreshNow();
+  server.executor.Run({&feed, 1});
+  server.clock.AdvanceTime(ms);
+  server.executor.RefreshNow();
+  server.executor.EndTurn();
+}
+
 // As a transaction of the stream.
 Heard Together(Heard lines) {
   lines.insert(lines.begin(), "MULTI");
@@ -74,6 +85,22 @@ TEST_CASE_METHOD(MasterTest, "a deadline that a turn sets twice is told once, an
   replica.Take();
   RunRaw(Pipeline({{"EXPIRE", "a", "5"}, {"PERSIST", "a"}, {"PEXPIRE", "a", "7"}}));
   CHECK(replica.Take() == Heard{"PERSIST a", "PEXPIREAT a " + UnixMs(7)});
+}
+
+TEST_CASE_METHOD(MasterTest, "what is due in its own turn, and not freed yet, is told as it is") {
+  FakeReplica& replica = Follow();
+  TestClient& writer = Connect();
+  const std::string in_10_ms = UnixMs(10);
+  RunInLongTurn(server(), writer, {{"RPUSH", "k", "v"}, {"PEXPIRE", "k", "10", "SLIDE"}}, 20);
+  CHECK(replica.Take() == Together({"RPUSH k v", "PEXPIREAT k " + in_10_ms, "PUBLISH __mayfly__ ..."}));
+  std::vector<Words> many(10, {"HINCRBY", "h", "f", "1"});
+  many.push_back({"HPEXPIRE", "h", "10", "FIELDS", "1", "f"});
+  RunInLongTurn(server(), writer, many, 20);
+  Heard told(ChangeStream::kManyCommands, "HINCRBY h f 1");
+  told.insert(told.end(), {"RESTORE h 0 ... REPLACE ABSTTL", "PUBLISH __mayfly__ ..."});
+  CHECK(replica.Take() == Together(told));
+  TurnWheels();
+  CHECK(replica.Take() == Together({"DEL k", "DEL h"}));
 }
 
 TEST_CASE_METHOD(MasterTest, "drawn deadlines are told as they were drawn") {

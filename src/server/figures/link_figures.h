@@ -36,7 +36,7 @@ struct LinkFigures {
   uint64_t full_syncs = 0;
   uint64_t partial_syncs = 0;
   bool frees_cut_off = false;  // keys that the master has cut off are still there (replication/cutoff.h)
-  uint64_t failures = 0;  // commands of the master that could not run here, since it has sent all keys
+  uint64_t failures = 0;       // commands of the master that could not run here, since it has sent all keys
   // What the lists of clients show of the link while it is up, else null. It runs nothing, and is not one of Sessions. A client
   // that sets Mode::kDropped ends the link.
   Session* client = nullptr;
