@@ -49,6 +49,8 @@ class Handshake {
   // The master's line, without its end. Returns the next request, or "".
   std::string Take(std::string_view line);
   State state() const noexcept { return state_; }
+  // The last request is sent: PSYNC.
+  bool asks_for_keys() const noexcept { return step_ == Step::kSync; }
   // One line.
   const std::string& problem() const noexcept { return problem_; }
   const std::string& history() const noexcept { return terms_.history; }

@@ -109,7 +109,7 @@ void MasterLink::FollowNone(Now now) {
   const bool loading = figures_.state == State::kLoading;
   std::unique_ptr<Transfer> file = loading ? std::move(transfer_) : nullptr;
   Drop();
-  hands_over_ = false;
+  handover_ = Handover::kNone;
   transfer_ = std::move(file);
   figures_.history.clear();
   NoteMasterKeys(false);
@@ -267,7 +267,7 @@ HandshakeTerms MasterLink::Terms() const {
           .history = figures_.history,
           .offset = figures_.offset,
           .takes_cutoffs = Replicas::Of(server_).MayUseCutoffs(),
-          .hands_over = hands_over_};
+          .hands_over = handover_ != Handover::kNone};
 }
 
 void MasterLink::OnNews() noexcept {
@@ -316,11 +316,12 @@ void MasterLink::Answer(Now now) {
   std::string next = handshake_->Take(line);
   connection_->Consume(end + 1);
   if (!next.empty()) connection_->Send(std::move(next));
+  if (handover_ == Handover::kToAsk && handshake_->asks_for_keys()) handover_ = Handover::kAsked;
   if (handshake_->state() != Handshake::State::kUnderWay) EndHandshake(now);
 }
 
 void MasterLink::TellOfHandover(bool is_master, Now now) {
-  hands_over_ = false;
+  handover_ = Handover::kNone;
   if (Failover* const failover = Failover::IfMade(server_)) failover->OnAnswer(is_master, now);
 }
 
@@ -328,7 +329,9 @@ void MasterLink::EndHandshake(Now now) {
   const config::Settings& settings = server_.options.settings();
   commands_.TrustFacts(handshake_->is_mayfly());
   gets_cutoffs_ = handshake_->gets_cutoffs();
-  if (hands_over_ && handshake_->state() != Handshake::State::kLater) {
+  const bool is_answer = handshake_->state() != Handshake::State::kLater &&
+                         (handshake_->asks_for_keys() || handover_ == Handover::kToAsk);
+  if (handover_ != Handover::kNone && is_answer) {
     // It may be one since an earlier question whose answer was lost.
     const bool is_master = handshake_->state() != Handshake::State::kRefused ||
                            handshake_->problem().find("can't be sent to a master") != std::string::npos;
@@ -459,8 +462,8 @@ void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
 
 void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {
   LogLoss(why, now);
-  // Nothing was asked yet.
-  if (hands_over_ && figures_.state == State::kConnecting) return TellOfHandover(/*is_master=*/false, now);
+  if (handover_ == Handover::kToAsk && figures_.state == State::kConnecting)
+    return TellOfHandover(/*is_master=*/false, now);
   if (!keeps_history) {
     figures_.history.clear();
     Replicas::Of(server_).Forget(now);

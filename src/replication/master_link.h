@@ -63,18 +63,24 @@ class MasterLink final : public LatePart,
 
   // Follows this master from now on, instead of another one. The keys stay until the master's are there. Throws std::bad_alloc.
   void Follow(const config::MasterAddress& master, Now now) {
-    hands_over_ = false;
+    handover_ = Handover::kNone;
     Change(master, now);
   }
   // As Follow, of a replica of this server, which is asked to become the master: Failover hears of the answer.
   void TakeBackSeat(const config::MasterAddress& replica, Now now) {
-    hands_over_ = true;
+    handover_ = Handover::kToAsk;
     Change(replica, now);
   }
   // Follows none: this server is a master, with the keys that it has. No effect if it is one.
   void FollowNone(Now now);
 
  private:
+  enum class Handover : uint8_t {
+    kNone,
+    kToAsk,  // the next handshake asks the replica to become the master
+    kAsked  // it was asked: it may be the master, though no answer came. Only an answer, or the operator, ends this.
+  };
+
   void OnNews() noexcept override;
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) noexcept override;
@@ -121,8 +127,8 @@ class MasterLink final : public LatePart,
   Session shown_;                                   // LinkFigures::client
   std::unique_ptr<OutgoingConnection> connection_;  // null: none
   std::optional<Handshake> handshake_;
-  bool gets_cutoffs_ = false;           // the stream may have some
-  bool hands_over_ = false;             // the next handshake asks for it
+  bool gets_cutoffs_ = false;  // the stream may have some
+  Handover handover_ = Handover::kNone;
   std::unique_ptr<Transfer> transfer_;  // with its file
   uint64_t retry_mono_ms_ = 0;
   uint64_t told_mono_ms_ = 0;

@@ -147,11 +147,44 @@ TEST_CASE_METHOD(FailoverTest,
   targets.last().HangUp();
   AdvanceTime(MasterLink::kRetryMs);
   REQUIRE(targets.count() == 2);
+  const bool is_away = GENERATE(false, true);
+  if (is_away) {  // that says nothing of the first question
+    targets.last().FindNoAddress();
+    AdvanceTime(MasterLink::kRetryMs);
+    CHECK(State() == "failover-in-progress");
+    REQUIRE(targets.count() == 3);
+  }
   Asked();
   targets.last().Answer("-ERR PSYNC FAILOVER can't be sent to a master.\r\n");
   AdvanceTime(0);
   CHECK(State() == "no-failover");
   CHECK(Role() == "slave");
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "while it is not known who the master is, only the operator makes this server one") {
+  FakeReplica& replica = Follow();
+  Run({"FAILOVER"});
+  replica.Take();
+  replica.Confirm();
+  AdvanceTime(0);
+  Asked();
+  targets.last().HangUp();
+  for (size_t count = 2; count < 10; ++count) {
+    AdvanceTime(MasterLink::kRetryMs);
+    REQUIRE(targets.count() == count);
+    if (count % 2 == 0) {
+      targets.last().FindNoAddress();
+    } else {
+      targets.last().Accept();
+      targets.last().Answer("-ERR no\r\n");
+    }
+  }
+  CHECK(State() == "failover-in-progress");
+  CHECK(Role() == "slave");
+  CHECK(Run({"FAILOVER", "ABORT"}) == Ok());
+  AdvanceTime(0);
+  CHECK(Role() == "master");
 }
 
 TEST_CASE_METHOD(FailoverTest, "what is wrong with FAILOVER is told in Redis's words") {

@@ -234,7 +234,9 @@ void ReplicaScenario::HandOver() {
   const std::string timeout_ms = std::to_string(1 + choices().Below(3'000));
   if (fleet_.Run(n, {"FAILOVER", "TIMEOUT", timeout_ms}) == testing::Ok()) ++tally_.handovers;
   if (choices().OneIn(2)) fleet_.Pass(choices().Below(1'000));
-  if (choices().OneIn(4)) fleet_.Run(n, {"FAILOVER", "ABORT"});
+  // Later, an operator would look whether the replica is the master.
+  const bool may_abort = fleet_.Info(n, "master_failover_state") == "waiting-for-sync";
+  if (choices().OneIn(4) && may_abort) fleet_.Run(n, {"FAILOVER", "ABORT"});
 }
 
 // ---- the end
