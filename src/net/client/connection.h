@@ -272,7 +272,8 @@ class Connection : public TimedClient {
   void SetThrottled(bool throttled) noexcept;
   // Tests whether the kernel has taken bytes since the last call: the client then reads, and is not idle.
   void NoticeReading() noexcept;
-  // Drops the client if its output exceeds a limit, and returns true then. Starts and ends the time of the soft limit.
+  // Drops the client if its output exceeds a limit, and returns true then. Starts and ends the time of the soft limit. As in
+  // Redis, the output before the write counts: one reply may be too much.
   bool EnforceOutputLimit(const config::OutputLimit& limit) {
     const size_t waiting = waiting_output();
     const bool is_above_hard = output_.full() || (limit.hard_bytes != 0 && waiting >= limit.hard_bytes);
@@ -281,6 +282,7 @@ class Connection : public TimedClient {
     return (is_above_hard || is_above_soft) && DropIfTooMuch(limit, is_above_hard, is_above_soft);
   }
   bool DropIfTooMuch(const config::OutputLimit& limit, bool is_above_hard, bool is_above_soft);
+  bool HasBeenAboveSoft(uint64_t ms);
   void Linger();
 
   // With a filter (connection_filter.cc).

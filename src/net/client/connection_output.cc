@@ -133,21 +133,19 @@ const config::OutputLimit& Connection::LimitOfOutput() const noexcept {
   return clients_.settings().client_output_buffer_limit.normal;
 }
 
-// As in Redis, the output before the write counts: one reply may already be too much.
+// From the first look above the soft limit the time runs.
+bool Connection::HasBeenAboveSoft(uint64_t ms) {
+  const uint64_t now = clients_.turn().now().mono_ms;
+  if (above_soft_since_mono_ms_ != 0) return now - above_soft_since_mono_ms_ >= ms;
+  above_soft_since_mono_ms_ = now;
+  clients_.File(*this);
+  return false;
+}
+
 [[gnu::noinline, gnu::cold]] bool Connection::DropIfTooMuch(const config::OutputLimit& limit,
                                                             bool is_above_hard, bool is_above_soft) {
-  const uint64_t now = clients_.turn().now().mono_ms;
-  bool broken = is_above_hard;
-  if (!is_above_soft) {
-    // the time of the soft limit does not run
-  } else if (above_soft_since_mono_ms_ == 0) {
-    above_soft_since_mono_ms_ = now;
-    clients_.File(*this);
-  } else {
-    const uint64_t since = now - above_soft_since_mono_ms_;
-    broken |= since >= static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
-  }
-  if (!broken) return false;
+  const uint64_t soft_ms = static_cast<uint64_t>(limit.soft_seconds) * kMsPerSecond;
+  if (!is_above_hard && !(is_above_soft && HasBeenAboveSoft(soft_ms))) return false;
   const size_t waiting = waiting_output();
   const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
   DropForOutput(IsStranger()                ? "more than a client that has not logged in may"
