@@ -1,4 +1,5 @@
-// EXPIREMEMBER of KeyDB and FIELDTTL of Dragonfly: the expiry of a member of a hash, set or sorted set.
+// EXPIREMEMBER, EXPIREMEMBERAT and PEXPIREMEMBERAT of KeyDB, FIELDTTL of Dragonfly: the expiry of a member of a hash, set or sorted
+// set.
 #include <optional>
 
 #include "cache/types/set_value.h"
@@ -81,16 +82,29 @@ bool ReadDelay(Context& ctx, Args& args, int64_t& ms) {
   return RefuseExpireTime(ctx), false;
 }
 
+// Never: the deadline is over, and the member goes.
 template <typename T>
-void ExpireOne(Context& ctx, const Key& key, Entry& entry, std::string_view member, int64_t ms) {
+void ExpireOne(Context& ctx, const Key& key, Entry& entry, std::string_view member, Expiry deadline) {
   constexpr MemberEvents kEvents = EventsOf(T::kType);
-  const bool past = ms <= 0;
+  const bool past = deadline.kind == Expiry::Kind::kNever;
   Entry& roomy = past ? entry : *ctx.keyspace.RoomForOwnTime(key, entry, ctx.now);
-  const Event event = past ? kEvents.remove : kEvents.expire;
+  MemberEffect effect(ctx.server.databases.changes().WantsEffects(), T::kType);
+  effect.Add(member);
+  const Event event =
+      past ? effect.TellRemoved(kEvents.remove) : effect.TellDeadline(kEvents.expire, deadline, ctx.now);
   ctx.keyspace.EditRich<T>(key, roomy, ctx.now, event, [&](T& value) {
-    past ? Remove(value, member)
-         : SetDeadline(ctx, value, member, Expiry::In(static_cast<uint64_t>(ms), ctx.now));
+    past ? Remove(value, member) : SetDeadline(ctx, value, member, deadline);
     return true;
+  });
+}
+
+void ExpireFound(Context& ctx, const Key& key, std::string_view member, Expiry deadline) {
+  Entry* const entry = DropDueMembers(ctx, key, ctx.keyspace.Find(key, ctx.now));
+  if (entry == nullptr) return ctx.reply.Integer(0);
+  WithMembers(ctx, *entry, [&]<typename T>(T& value) {
+    if (!Has(value, member)) return ctx.reply.Integer(0);
+    ExpireOne<T>(ctx, key, *entry, member, deadline);
+    ctx.reply.Integer(1);
   });
 }
 
@@ -101,14 +115,18 @@ void ExpireMember(Context& ctx, Args& args) {
   args.Skip(2);
   int64_t ms = 0;
   if (!ReadDelay(ctx, args, ms)) return;
-  Entry* const entry = DropDueMembers(ctx, key, ctx.keyspace.Find(key, ctx.now));
-  if (entry == nullptr) return ctx.reply.Integer(0);
-  WithMembers(ctx, *entry, [&]<typename T>(T& value) {
-    if (!Has(value, member)) return ctx.reply.Integer(0);
-    ExpireOne<T>(ctx, key, *entry, member, ms);
-    ctx.reply.Integer(1);
-  });
+  ExpireFound(ctx, key, member, ms > 0 ? Expiry::In(static_cast<uint64_t>(ms), ctx.now) : Expiry::Never());
 }
+
+// A time that is over removes the member.
+void ExpireAt(Context& ctx, Args& args, TimeUnit unit) {
+  FieldTime time;
+  if (!ReadFieldTime(ctx, args[3], unit, TimeBase::kEpoch, time)) return;
+  const bool past = time.Past(ctx.now) && ctx.RemovesOverdue();
+  ExpireFound(ctx, ctx.KeyAt(args, 1), args[2], past ? Expiry::Never() : time.expiry);
+}
+void ExpireMemberAt(Context& ctx, Args& args) { ExpireAt(ctx, args, TimeUnit::kSeconds); }
+void PExpireMemberAt(Context& ctx, Args& args) { ExpireAt(ctx, args, TimeUnit::kMilliseconds); }
 
 // ---- FIELDTTL
 
@@ -129,6 +147,8 @@ void FieldTtl(Context& ctx, Args& args) {
   });
 }
 
+constexpr std::string_view kMemberOrder = "O(log(N)) where N is the number of members with a TTL";
+
 constexpr Command kRows[] = {
     {.name = "expiremember",
      .arity = -4,
@@ -137,9 +157,31 @@ constexpr Command kRows[] = {
      .acl = kAclKeyspace,
      .handler = ExpireMember,
      .since = "0.1.0",
-     .complexity = "O(log(N)) where N is the number of members with a TTL",
+     .complexity = kMemberOrder,
      .summary = "Lets a member of a hash, a set or a sorted set expire after some seconds or milliseconds.",
      .syntax = "key member delay [S | MS]",
+     .notes = "A command of KeyDB."},
+    {.name = "expirememberat",
+     .arity = 4,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
+     .acl = kAclKeyspace,
+     .handler = ExpireMemberAt,
+     .since = "0.1.0",
+     .complexity = kMemberOrder,
+     .summary = "Lets a member of a hash, a set or a sorted set expire at a Unix time in seconds.",
+     .syntax = "key member unix-time-seconds",
+     .notes = "A command of KeyDB."},
+    {.name = "pexpirememberat",
+     .arity = 4,
+     .flags = kWrite | kFast,
+     .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
+     .acl = kAclKeyspace,
+     .handler = PExpireMemberAt,
+     .since = "0.1.0",
+     .complexity = kMemberOrder,
+     .summary = "Lets a member of a hash, a set or a sorted set expire at a Unix time in milliseconds.",
+     .syntax = "key member unix-time-milliseconds",
      .notes = "A command of KeyDB."},
     {.name = "fieldttl",
      .arity = 3,

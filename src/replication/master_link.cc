@@ -462,8 +462,7 @@ void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
 
 void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {
   LogLoss(why, now);
-  if (handover_ == Handover::kToAsk && figures_.state == State::kConnecting)
-    return TellOfHandover(/*is_master=*/false, now);
+  if (handover_ == Handover::kToAsk) return TellOfHandover(/*is_master=*/false, now);
   if (!keeps_history) {
     figures_.history.clear();
     Replicas::Of(server_).Forget(now);

@@ -319,10 +319,12 @@ const std::vector<Words> kRequests = {
 
 // What Redis 7.0 does not have.
 const std::vector<std::string> kOfLaterVersions = {
-    "NSFLUSH",   "DELEX",    "DELIFEQ",  "EXPIREMEMBER", "HEXPIRE", "HEXPIREAT", "HGETDEL",
-    "HGETEX",    "HPERSIST", "HPEXPIRE", "HPEXPIREAT",   "HSETEX",  "INCREX",    "INVALIDATE",
-    "MSETEX",    "SADDEX",   "XACKDEL",  "XDELEX",       "DRAIN",   "TAG",       "SEXPIRE",
-    "SEXPIREAT", "SPERSIST", "SPEXPIRE", "SPEXPIREAT"};
+    "NSFLUSH",        "DELEX",          "DELIFEQ",  "EXPIREMEMBER", "HEXPIRE",
+    "HEXPIREAT",      "HGETDEL",        "HGETEX",   "HPERSIST",     "HPEXPIRE",
+    "HPEXPIREAT",     "HSETEX",         "INCREX",   "INVALIDATE",   "MSETEX",
+    "SADDEX",         "XACKDEL",        "XDELEX",   "DRAIN",        "TAG",
+    "SEXPIRE",        "SEXPIREAT",      "SPERSIST", "SPEXPIRE",     "SPEXPIREAT",
+    "EXPIREMEMBERAT", "PEXPIREMEMBERAT"};
 
 }  // namespace
 

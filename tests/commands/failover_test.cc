@@ -117,18 +117,22 @@ TEST_CASE_METHOD(FailoverTest, "FORCE hands over at the end of the time, with wh
 
 TEST_CASE_METHOD(FailoverTest,
                  "a replica that refuses, or cannot be reached, leaves the master what it was") {
-  const bool refuses = GENERATE(true, false);
+  enum class How : uint8_t { kRefuses, kUnreachable, kHangsUp };
+  const How how = GENERATE(How::kRefuses, How::kUnreachable, How::kHangsUp);
   FakeReplica& replica = Follow();
   Run({"FAILOVER"});
   replica.Take();
   replica.Confirm();
   AdvanceTime(0);
   REQUIRE(targets.count() == 1);
-  if (refuses) {
+  if (how == How::kRefuses) {
     Asked();
     targets.last().Answer("-ERR PSYNC FAILOVER replid must match my replid.\r\n");
-  } else {
+  } else if (how == How::kUnreachable) {
     targets.last().FindNoAddress();
+  } else {  // as a port of TLS does with plain text
+    targets.last().Accept();
+    targets.last().HangUp();
   }
   AdvanceTime(0);
   CHECK(State() == "no-failover");

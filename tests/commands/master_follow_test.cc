@@ -57,6 +57,60 @@ TEST_CASE_METHOD(FollowTest, "a follower has what its master has, whatever is wr
   if (!is_late) CHECK(Link("master_failed_commands") == "0");
 }
 
+TEST_CASE_METHOD(FollowTest,
+                 "what a request does to one member of a large value is told without the others") {
+  Words hash{"HSET", "h"};
+  Words set{"SADD", "s"};
+  Words sorted_set{"ZADD", "z"};
+  for (int i = 0; i < 2'000; ++i) {
+    const std::string name = "m" + std::to_string(i);
+    hash.insert(hash.end(), {name, "1"});
+    set.push_back(name);
+    sorted_set.insert(sorted_set.end(), {std::to_string(i), name});
+  }
+  for (const Words& request : {hash, set, sorted_set}) Run(request);
+  Follow();
+  const std::string in_a_minute = std::to_string(WallMs() + 60'000);
+  const std::vector<Words> requests = {
+      {"HSETEX", "h", "EX", "100", "FIELDS", "1", "m1", "9"},
+      {"HSETEX", "h", "EX", "50", "FIELDS", "1", "m1", "8"},
+      {"HSETEX", "h", "KEEPTTL", "FIELDS", "2", "m1", "7", "m2", "7"},
+      {"HSETEX", "h", "FXX", "PX", "5000", "FIELDS", "1", "m3", "6"},
+      {"HINCRBYFLOAT", "h", "m1", "1.5"},
+      {"HINCRBYFLOAT", "h", "m2", "1.5"},
+      {"HINCRBY", "h", "m3", "2"},
+      {"HEXPIRE", "h", "100", "FIELDS", "1", "m4"},
+      {"HGETEX", "h", "PERSIST", "FIELDS", "1", "m4"},
+      {"EXPIREMEMBER", "h", "m5", "100"},
+      {"EXPIREMEMBER", "h", "m6", "0"},
+      {"SPEXPIRE", "s", "1000", "MEMBERS", "1", "m1"},
+      {"SADDEX", "s", "100", "m2", "new"},
+      {"EXPIREMEMBER", "s", "m3", "1500", "MS"},
+      {"PEXPIREMEMBERAT", "s", "m4", in_a_minute},
+      {"EXPIREMEMBER", "s", "m5", "0"},
+      {"EXPIREMEMBER", "z", "m1", "100"},
+      {"EXPIREMEMBER", "z", "m2", "5", "MS"},
+      {"PEXPIREMEMBERAT", "z", "m3", in_a_minute},
+      {"PEXPIREMEMBERAT", "z", "m4", "1"},
+  };
+  constexpr int64_t kMostBytes = 300;
+  for (const Words& request : requests) {
+    CAPTURE(request);
+    const int64_t before = std::stoll(Field("replication", "master_repl_offset"));
+    REQUIRE(Run(request).kind != Reply::Kind::kError);
+    Carry();
+    const int64_t bytes = std::stoll(Field("replication", "master_repl_offset")) - before;
+    CHECK(bytes > 0);
+    CHECK(bytes < kMostBytes);
+    for (const char* member : {"m1", "m2", "m3", "m4", "m5"})
+      for (const char* key : {"h", "s", "z"}) Compare({"FIELDTTL", key, member});
+  }
+  CompareAll();
+  Pass(10'000);
+  CompareAll();
+  CHECK(Link("master_failed_commands") == "0");
+}
+
 TEST_CASE_METHOD(FollowTest, "writes during the snapshot are in the snapshot or in the stream, and once") {
   const unsigned seed = GENERATE(range(FirstSeed(), FirstSeed() + kSeeds));
   CAPTURE(seed);

@@ -142,6 +142,35 @@ TEST_CASE_METHOD(MemberExpireTest, "EXPIREMEMBER works alike on hashes, sets and
   CHECK(Run({"EXISTS", key}) == Integer(0));
 }
 
+TEST_CASE_METHOD(MemberExpireTest, "EXPIREMEMBERAT and PEXPIREMEMBERAT give a member a Unix time") {
+  const std::string key = GENERATE("h", "s", "z");
+  FillAllTypes();
+  const int64_t now_s = WallMs() / 1000;
+  CHECK(Run({"EXPIREMEMBERAT", key, "m", std::to_string(now_s + 5)}) == Integer(1));
+  CHECK(Run({"FIELDTTL", key, "m"}) == Integer(5));
+  CHECK(Run({"PEXPIREMEMBERAT", key, "m", std::to_string(WallMs() + 1500)}) == Integer(1));
+  AdvanceTime(1499);
+  CHECK(Run({"FIELDTTL", key, "m"}) == Integer(1));
+  AdvanceTime(1);
+  CHECK(Run({"FIELDTTL", key, "m"}) == Integer(-3));
+  CHECK(Run({"PEXPIREMEMBERAT", key, "m", std::to_string(WallMs() + 1)}) == Integer(0));
+  TakeChanges();
+  CHECK(Run({"PEXPIREMEMBERAT", key, "other", std::to_string(WallMs())}) == Integer(1));
+  const std::string removes = key == "h" ? "hdel " : key == "s" ? "srem " : "zrem ";
+  CHECK(TakeChanges() == Lines{removes + key, "del " + key});
+}
+
+TEST_CASE_METHOD(MemberExpireTest,
+                 "a Unix time that is set early ends a member late, as of any deadline of that kind") {
+  FillAllTypes();
+  Run({"PEXPIREMEMBERAT", "s", "m", std::to_string(WallMs() + 1000)});
+  StepWallClock(-500);
+  AdvanceTime(1499);
+  CHECK(Run({"SCARD", "s"}) == Integer(2));
+  AdvanceTime(1);
+  CHECK(Run({"SCARD", "s"}) == Integer(1));
+}
+
 TEST_CASE_METHOD(MemberExpireTest, "EXPIREMEMBER and FIELDTTL refuse what they cannot do") {
   FillAllTypes();
   Run({"SET", "text", "v"});
@@ -155,6 +184,13 @@ TEST_CASE_METHOD(MemberExpireTest, "EXPIREMEMBER and FIELDTTL refuse what they c
   CHECK(Run({"EXPIREMEMBER", "s", "m", "x"}) == kTimeNotInteger);
   CHECK(Run({"EXPIREMEMBER", "s", "m", "5", "h"}) == Error("ERR Invalid unit arg"));
   CHECK(Run({"EXPIREMEMBER", "s", "m", "5", "s", "s"}) == Error("ERR Invalid number of arguments"));
+  CHECK(Run({"EXPIREMEMBERAT", "text", "m", "5"}) == kWrong);
+  CHECK(Run({"PEXPIREMEMBERAT", "l", "m", "5"}) == kWrong);
+  CHECK(Run({"EXPIREMEMBERAT", "absent", "m", "5"}) == Integer(0));
+  CHECK(Run({"EXPIREMEMBERAT", "s", "m", "x"}) == kTimeNotInteger);
+  CHECK(Run({"EXPIREMEMBERAT", "s", "m", "-1"}) == Error("ERR invalid expire time, must be >= 0"));
+  CHECK(Run({"EXPIREMEMBERAT", "s", "m", "9223372036854775807"}) ==
+        Error("ERR invalid expire time in 'expirememberat' command"));
   const Reply too_far = Error("ERR invalid expire time in 'expiremember' command");
   CHECK(Run({"EXPIREMEMBER", "s", "m", "9223372036854775807"}) == too_far);
   CHECK(Run({"EXPIREMEMBER", "s", "m", "9223372036854775807", "MS"}) == too_far);

@@ -107,6 +107,8 @@ std::vector<Words> Requests() {  // long: one table
       {"EXPIREMEMBER", "timed set", "lasting", "100"},
       {"EXPIREMEMBER", "zset", "b", "100", "MS"},
       {"EXPIREMEMBER", "large zset", "b", "100"},
+      {"EXPIREMEMBERAT", "hash", "n", "9999999999"},
+      {"PEXPIREMEMBERAT", "zset", "b", "9999999999999"},
       {"EXPIREMEMBER", "timed zset", kNewName, "100"},
       {"FLUSHALL"},
       {"FLUSHDB", "ASYNC"},

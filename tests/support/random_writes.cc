@@ -82,6 +82,7 @@ constexpr std::string_view kPatterns[] = {
     "ZUNIONSTORE %z 2 %z %z WEIGHTS 2 3",
     "ZRANGESTORE %z %z 0 %n",
     "EXPIREMEMBER %z %m %t MS",
+    "PEXPIREMEMBERAT %z %m %d",
     "GEOADD %z %n.5 %n.25 %m",
     "XADD %x * %m %v",
     "XADD %x MAXLEN 20 * %m %v",
@@ -168,7 +169,7 @@ std::string RandomWrites::Word(const std::string& pattern, int64_t now_ms) {
 bool RandomWrites::Leaves(std::string_view pattern) const noexcept {
   if (!taste_.member_deadlines) {
     for (const std::string_view command :
-         {"HPEXPIRE", "HSETEX", "HGETEX", "EXPIREMEMBER", "SPEXPIRE", "SADDEX"}) {
+         {"HPEXPIRE", "HSETEX", "HGETEX", "EXPIREMEMBER", "PEXPIREMEMBERAT", "SPEXPIRE", "SADDEX"}) {
       if (pattern.starts_with(command)) return true;
     }
   }

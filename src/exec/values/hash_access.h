@@ -8,6 +8,7 @@
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/edit_or_create.h"
+#include "exec/values/kept_deadlines.h"
 #include "exec/values/timed_access.h"
 
 namespace mayfly {
@@ -36,10 +37,14 @@ inline HashLimits HashLimitsOf(Context& ctx) {
 inline size_t SetFields(Context& ctx, const Key& key, const Typed<HashValue>& found,
                         std::span<const std::string_view> pairs, bool keep_deadlines, const Event& event) {
   HashValue::Progress progress;
-  const Effect effect{.command = "HSET", .arguments = pairs};
-  const bool is_plain =
-      !keep_deadlines || found.value == nullptr || found.value->NextDeadline().kind == Expiry::Kind::kNever;
-  const Event told = event.effect == nullptr && is_plain ? event.With(effect) : event;
+  Effect effect{.command = "HSET", .arguments = pairs};
+  KeptDeadlines kept;
+  bool tells = event.effect == nullptr;
+  if (tells && keep_deadlines && found.value != nullptr && ctx.server.databases.changes().WantsEffects()) {
+    tells = kept.Note(*found.value, pairs, ctx.now);
+    effect.next = kept.first();
+  }
+  const Event told = tells ? event.With(effect) : event;
   EditOrCreate<HashValue>(
       ctx, key, found,
       [&](HashValue& hash) {

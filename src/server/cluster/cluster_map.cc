@@ -179,7 +179,11 @@ Problem ClusterMap::ReadNode(std::string_view line, std::string_view& master) {
   nodes_.push_back(std::move(node));
   const auto index = static_cast<NodeIndex>(nodes_.size() - 1);
   for (; !word.empty(); word = TakeWord(line)) {
-    if (word.find('=') != std::string_view::npos) return Printable(word) + ": stands before the slots";
+    if (word.find('=') != std::string_view::npos) {
+      ClusterNode unused;
+      if (Problem problem = ReadAttribute(word, unused, master)) return problem;
+      return Printable(word) + ": stands before the slots";
+    }
     if (Problem problem = ReadSlots(word, index)) return problem;
   }
   return std::nullopt;

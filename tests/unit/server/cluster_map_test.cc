@@ -93,6 +93,8 @@ TEST_CASE("a wrong line is named, with what is wrong about it") {
   for (const std::string slots : {"16384", "-1", "5-4", "0-16384", "x", "1-", "-", "1-2-3", "00"})
     CHECK(ProblemOf("node a h:1 " + slots) ==
           "cluster.conf:1: " + slots + ": slots are <slot> or <first>-<last>, from 0 to 16383");
+  CHECK(
+      ProblemOf("node a h:1 0-5 foo=bar").starts_with("cluster.conf:1: foo=bar: an address may be followed"));
   CHECK(ProblemOf("node a h:1 0-5 hostname=a") == "cluster.conf:1: hostname=a: stands before the slots");
   CHECK(ProblemOf("node a h:1 0-5\nnode b h:2 6 3") == "cluster.conf:2: slot 3 belongs to a already");
   CHECK(ProblemOf("node a h:1 0-5 5") == "cluster.conf:1: slot 5 belongs to a already");
