@@ -168,7 +168,8 @@ std::string Trusted(uint8_t which, Script& script) {
     }
     case 3: {
       const std::string unix_ms = std::to_string(1'700'000'000'000 + script.Byte() * 10);
-      if (script.OneIn(3)) return Facts(kFactsCommand, EncodeRequest({"PEXPIREMEMBERAT", key, "a", unix_ms}));
+      if (script.Byte() % 3 == 0)
+        return Facts(kFactsCommand, EncodeRequest({"PEXPIREMEMBERAT", key, "a", unix_ms}));
       return Facts(kFactsCommand, EncodeRequest({"SPEXPIREAT", key, unix_ms, "MEMBERS", "1", "a"}));
     }
     case 4:
