@@ -13,14 +13,20 @@ constexpr size_t kKeptNameBytes = size_t{1} << 20;
 
 }  // namespace
 
-TurnChanges::Item& TurnChanges::Of(Keyspace& keyspace, const Key& key) {
-  if ((items_.size() + 1) * 2 > places_.size()) Grow();
+size_t TurnChanges::PlaceOf(const Keyspace& keyspace, const Key& key) const noexcept {
   const size_t mask = places_.size() - 1;
   size_t at = key.hash & mask;
   for (; places_[at].round == round_; at = (at + 1) & mask) {
-    Item& item = items_[places_[at].item];
-    if (item.hash == key.hash && item.keyspace == &keyspace && NameOf(item) == key.text) return item;
+    const Item& item = items_[places_[at].item];
+    if (item.hash == key.hash && item.keyspace == &keyspace && NameOf(item) == key.text) break;
   }
+  return at;
+}
+
+TurnChanges::Item& TurnChanges::Of(Keyspace& keyspace, const Key& key) {
+  if ((items_.size() + 1) * 2 > places_.size()) Grow();
+  const size_t at = PlaceOf(keyspace, key);
+  if (places_[at].round == round_) return items_[places_[at].item];
   const size_t name_at = names_.size();
   if (name_at + key.text.size() > std::numeric_limits<uint32_t>::max()) throw std::bad_alloc();
   names_.append(key.text);
@@ -37,12 +43,8 @@ TurnChanges::Item& TurnChanges::Of(Keyspace& keyspace, const Key& key) {
 
 TurnChanges::Item* TurnChanges::Find(const Keyspace& keyspace, const Key& key) noexcept {
   if (items_.empty()) return nullptr;
-  const size_t mask = places_.size() - 1;
-  for (size_t at = key.hash & mask; places_[at].round == round_; at = (at + 1) & mask) {
-    Item& item = items_[places_[at].item];
-    if (item.hash == key.hash && item.keyspace == &keyspace && NameOf(item) == key.text) return &item;
-  }
-  return nullptr;
+  const size_t at = PlaceOf(keyspace, key);
+  return places_[at].round == round_ ? &items_[places_[at].item] : nullptr;
 }
 
 void TurnChanges::Grow() {

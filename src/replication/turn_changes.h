@@ -36,8 +36,8 @@ class TurnChanges {
     uint32_t name_size;
     Left left;
     uint8_t commands;  // that have told of it in this turn, up to 255
-    bool
-        persisted;  // it had no deadline at some moment: what it had with an earlier one, such as INTO, is over
+    // It had no deadline at some moment: what it had with an earlier one, such as INTO, is over.
+    bool persisted;
   };
 
   // The key's item, a new one if need be. Valid until the next call. Throws std::bad_alloc.
@@ -60,6 +60,8 @@ class TurnChanges {
     uint32_t round = 0;
     uint32_t item = 0;
   };
+  // Where the key's item is; otherwise an empty place. REQUIRES: there are places.
+  size_t PlaceOf(const Keyspace& keyspace, const Key& key) const noexcept;
   void Grow();
 
   std::vector<Item> items_;

@@ -148,6 +148,8 @@ class RecordReader {
   // Gives the key to the sink.
   Step Hand(rdb::ValueStatus status, Now now);
   Step Damaged(std::string_view what);
+  // The deadlines of the key's members are Unix times.
+  bool HasWallMembers() const noexcept { return key_.terms.wall_members || rules_.wall_members; }
 
   FileReader& file_;
   const std::string path_;
@@ -160,8 +162,6 @@ class RecordReader {
   State state_ = State::kHead;
   unsigned version_ = 0;
   bool valkey_ = false;
-  bool HasWallMembers() const noexcept { return key_.terms.wall_members || rules_.wall_members; }
-
   bool ours_ = false;
   bool summed_ = false;
   bool goes_on_ = false;  // the file, after its end

@@ -19,6 +19,14 @@ class FailoverTest : public MasterTest {
   }
   std::string State() { return Field("replication", "master_failover_state"); }
   std::string Role() { return Field("replication", "role"); }
+  // The replica has everything, and is to be asked.
+  void BeginHandover() {
+    FakeReplica& replica = Follow();
+    Run({"FAILOVER"});
+    replica.Take();
+    replica.Confirm();
+    AdvanceTime(0);
+  }
   // The replica, as the target of a connection, is asked for its consent.
   std::string Asked() {
     FakeTarget& target = targets.last();
@@ -119,11 +127,7 @@ TEST_CASE_METHOD(FailoverTest,
                  "a replica that refuses, or cannot be reached, leaves the master what it was") {
   enum class How : uint8_t { kRefuses, kUnreachable, kHangsUp };
   const How how = GENERATE(How::kRefuses, How::kUnreachable, How::kHangsUp);
-  FakeReplica& replica = Follow();
-  Run({"FAILOVER"});
-  replica.Take();
-  replica.Confirm();
-  AdvanceTime(0);
+  BeginHandover();
   REQUIRE(targets.count() == 1);
   if (how == How::kRefuses) {
     Asked();
@@ -142,11 +146,7 @@ TEST_CASE_METHOD(FailoverTest,
 
 TEST_CASE_METHOD(FailoverTest,
                  "after a break the question is asked again: the replica may be the master already") {
-  FakeReplica& replica = Follow();
-  Run({"FAILOVER"});
-  replica.Take();
-  replica.Confirm();
-  AdvanceTime(0);
+  BeginHandover();
   Asked();
   targets.last().HangUp();
   AdvanceTime(MasterLink::kRetryMs);
@@ -167,11 +167,7 @@ TEST_CASE_METHOD(FailoverTest,
 
 TEST_CASE_METHOD(FailoverTest,
                  "while it is not known who the master is, only the operator makes this server one") {
-  FakeReplica& replica = Follow();
-  Run({"FAILOVER"});
-  replica.Take();
-  replica.Confirm();
-  AdvanceTime(0);
+  BeginHandover();
   Asked();
   targets.last().HangUp();
   for (size_t count = 2; count < 10; ++count) {

@@ -21,7 +21,8 @@ struct Now {
   int64_t WallOf(uint64_t mono_deadline_ms) const noexcept {
     return wall_ms + static_cast<int64_t>(mono_deadline_ms - mono_ms);
   }
-  // The begin of monotonic time: nothing is due then, and both kinds of deadlines have the same Unix times as now.
+  // The begin of monotonic time: no deadline is due then that was later than the machine's start, and deadlines on both clocks have
+  // the same Unix times as now.
   Now Begin() const noexcept { return {.mono_ms = 0, .wall_ms = WallOf(0)}; }
 };
 
