@@ -7,6 +7,7 @@ COPY scripts/packages/ scripts/packages/
 RUN scripts/install-packages build
 COPY CMakeLists.txt ./
 COPY src/ src/
+COPY tests/sim/ tests/sim/
 COPY tests/support/ tests/support/
 COPY tests/training/ tests/training/
 RUN cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \

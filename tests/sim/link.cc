@@ -8,8 +8,6 @@
 namespace mayfly::sim {
 namespace {
 
-constexpr uint64_t kNsPerMs = 1'000'000;
-
 template <typename To>
 void Move(ByteQueue& from, To& to, size_t n) {
   const std::string_view moved = from.view().substr(0, n);

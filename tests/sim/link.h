@@ -27,6 +27,8 @@
 
 namespace mayfly::sim {
 
+inline constexpr uint64_t kNsPerMs = 1'000'000;
+
 class Link {
  public:
   static constexpr size_t kAtOnce = SIZE_MAX;

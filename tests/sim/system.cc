@@ -13,11 +13,11 @@
 
 namespace mayfly {
 
-#if !defined(MAYFLY_REPLACEABLE_CYCLES)
-#error "a simulation needs a tree with tests: the cycle counter is its own"
-#endif
-
+#if defined(MAYFLY_REPLACEABLE_CYCLES)
 uint64_t ReadCycles() noexcept { return sim::World::Current().Look(); }
+#elif !defined(MAYFLY_COUNTED_CYCLES)
+#error "a simulation needs a tree with tests or a training: the cycle counter is its own"
+#endif
 
 namespace net {
 namespace {

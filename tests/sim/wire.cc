@@ -4,11 +4,7 @@
 #include <utility>
 
 namespace mayfly::sim {
-namespace {
-
-constexpr uint64_t kNsPerMs = 1'000'000;
-
-}  // namespace
+namespace {}  // namespace
 
 Wire::Wire(std::shared_ptr<Link> caller, std::shared_ptr<Link> called, uint64_t now_ns)
     : caller_(std::move(caller)), called_(std::move(called)) {

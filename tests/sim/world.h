@@ -55,7 +55,7 @@ struct Port {
 class World {
  public:
   static constexpr uint64_t kNsPerUs = 1000;
-  static constexpr uint64_t kNsPerMs = 1'000'000;
+  static constexpr uint64_t kNsPerMs = sim::kNsPerMs;
 
   explicit World(Choices choices);
   World(const World&) = delete;
