@@ -143,9 +143,11 @@ class ChangeHub {
   // Borrows `listener`.
   void Listen(ChangeListener& listener, const Interest& interest) {
     Unlisten(listener);
+    const uint32_t unlistened =
+        interest.listened_only ? interest.reasons & Bit(ChangeReason::kCreated) : interest.reasons;
     listeners_.insert(
         Hears(interest) ? listeners_.begin() + static_cast<ptrdiff_t>(awake_) : listeners_.end(),
-        {&listener, interest});
+        {&listener, interest, unlistened});
     Sum();
   }
   void Listen(ChangeListener& listener, uint32_t reasons) { Listen(listener, Interest{.reasons = reasons}); }
@@ -160,13 +162,11 @@ class ChangeHub {
   bool WantsEffects() const noexcept { return Wants(ChangeReason::kFreed); }
   // As Wants, for an other entry.
   bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
-  // `listened`: the entry has EntryFlag::kListened, or there is no entry.
+  // `listened`: the entry has EntryFlag::kListened, or there is no entry. REQUIRES: Wants this, or WantsUnlistened.
   [[gnu::always_inline]] void Tell(const Change& change, bool listened) const {
-    const bool to_all = listened || change.reason == ChangeReason::kCreated;
-    for (const Subscription& s : awake()) {
-      if ((s.interest.reasons & Bit(change.reason)) != 0 && (to_all || !s.interest.listened_only))
-        s.listener->OnChange(change);
-    }
+    if (awake_ == 1) [[likely]]
+      return listeners_.front().listener->OnChange(change);
+    TellAll(change, listened);
   }
   // As Tell, for a change of an entry whose event has no name.
   void TellOfUnnamed(const Change& change) const {
@@ -185,9 +185,17 @@ class ChangeHub {
   }
 
  private:
+  [[gnu::noinline]] void TellAll(const Change& change, bool listened) const {
+    const uint32_t bit = Bit(change.reason);
+    for (const Subscription& s : awake()) {
+      if (((listened ? s.interest.reasons : s.unlistened) & bit) != 0) s.listener->OnChange(change);
+    }
+  }
+
   struct Subscription {
     ChangeListener* listener;
     Interest interest;
+    uint32_t unlistened;  // the reasons for which it hears of an entry without EntryFlag::kListened
   };
   static bool Hears(const Interest& interest) noexcept { return interest.reasons != 0 || interest.before; }
   std::span<const Subscription> awake() const noexcept { return {listeners_.data(), awake_}; }
@@ -195,10 +203,9 @@ class ChangeHub {
     awake_ = static_cast<size_t>(std::ranges::count_if(listeners_, Hears, &Subscription::interest));
     mask_ = 0;
     unlistened_mask_ = 0;
-    for (const auto& [listener, interest] : awake()) {
-      mask_ |= interest.reasons;
-      unlistened_mask_ |=
-          interest.listened_only ? interest.reasons & Bit(ChangeReason::kCreated) : interest.reasons;
+    for (const Subscription& s : awake()) {
+      mask_ |= s.interest.reasons;
+      unlistened_mask_ |= s.unlistened;
     }
   }
 

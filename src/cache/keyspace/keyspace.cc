@@ -430,12 +430,17 @@ void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view 
                       .key = key,
                       .entry = entry,
                       .client = event.by_client ? parts_.client : 0};
-  if (event.name.empty()) return parts_.changes.TellOfUnnamed(change);
-  const bool listened = entry == nullptr || entry->Has(EntryFlag::kListened);
-  parts_.changes.Tell(change, listened);
+  if (entry != nullptr && !entry->Has(EntryFlag::kListened) && !event.name.empty()) [[likely]]
+    return parts_.changes.Tell(change, /*listened=*/false);
+  ReportListened(change, entry);
+}
+
+[[gnu::noinline]] void Keyspace::ReportListened(const Change& change, Entry* entry) {
+  if (change.event.name.empty()) return parts_.changes.TellOfUnnamed(change);
+  parts_.changes.Tell(change, /*listened=*/true);
   // A listener that observes entries for a client does not hear of slides and unseen changes.
-  const bool heard = reason != ChangeReason::kSlid && !event.unseen;
-  if (listened && entry != nullptr && heard) entry->Clear(EntryFlag::kListened);
+  if (entry != nullptr && change.reason != ChangeReason::kSlid && !change.event.unseen)
+    entry->Clear(EntryFlag::kListened);
 }
 
 void Keyspace::ReportBefore(Entry& entry) noexcept {

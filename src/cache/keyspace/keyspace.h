@@ -435,6 +435,7 @@ class Keyspace {
   }
   // Removes EntryFlag::kListened. REQUIRES: the flag is set, there is no entry, or a listener wants all entries.
   void Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry);
+  void ReportListened(const Change& change, Entry* entry);
   // Must precede every change of an entry's value or expiry, and its removal.
   [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {
     if (marks_.Has(entry)) [[unlikely]]
