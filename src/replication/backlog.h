@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string_view>
 
 #include "base/memory/output.h"
@@ -30,21 +31,25 @@ class Backlog {
   // Forgets everything. The stream begins at this place.
   void Begin(int64_t place) noexcept {
     blocks_.clear();
+    spare_ = {};
     begin_ = end_ = place;
     bytes_ = 0;
   }
   int64_t begin() const noexcept { return begin_; }
   int64_t end() const noexcept { return end_; }
   bool Has(int64_t place) const noexcept { return place >= begin_ && place <= end_; }
-  // The memory of the blocks.
+  // The memory of the blocks, and of a spare one.
   uint64_t bytes() const noexcept { return bytes_; }
 
   // Room for `size` bytes at the end; Commit appends those that were written. Throws std::bad_alloc.
-  char* Reserve(size_t size) {
+  char* Reserve(size_t size) { return Room(size).data(); }
+  // All room for one piece at the end, at least `size` bytes. Throws std::bad_alloc.
+  std::span<char> Room(size_t size) {
     if (blocks_.empty() || blocks_.back().bytes.size() - blocks_.back().used < size) AddBlock(size);
-    return blocks_.back().bytes.data() + blocks_.back().used;
+    const Block& last = blocks_.back();
+    return {last.bytes.data() + last.used, last.bytes.size() - last.used};
   }
-  // REQUIRES: size <= that of the last Reserve.
+  // REQUIRES: size <= that of the last Reserve or Room.
   void Commit(size_t size) noexcept {
     Block& last = blocks_.back();
     assert(size <= last.bytes.size() - last.used);
@@ -59,7 +64,7 @@ class Backlog {
   // Appends to `out` at most `most` bytes from `place` on. Returns their number, which is not 0 unless `place` is the end. Throws
   // std::bad_alloc. REQUIRES: Has(place); most != 0.
   size_t Feed(int64_t place, size_t most, OutputChain& out) const;
-  // Frees blocks whose bytes are all before `place`.
+  // Frees blocks whose bytes are all before `place`, but keeps the memory of one.
   void Forget(int64_t place) noexcept;
 
  private:
@@ -71,6 +76,7 @@ class Backlog {
   void AddBlock(size_t least);
 
   std::deque<Block> blocks_;
+  SharedBytes spare_;  // the memory of a forgotten block, for the next one
   int64_t begin_ = 0;
   int64_t end_ = 0;
   uint64_t bytes_ = 0;

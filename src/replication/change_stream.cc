@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <new>
 
 #include "base/text/numbers.h"
@@ -19,12 +18,12 @@
 namespace mayfly {
 namespace {
 
-constexpr std::string_view kMulti = "*1\r\n$5\r\nMULTI\r\n";
 constexpr std::string_view kExec = "*1\r\n$4\r\nEXEC\r\n";
-constexpr std::string_view kSetWord = "$3\r\nSET\r\n";
+constexpr std::string_view kSet = "*3\r\n$3\r\nSET\r\n";
+constexpr std::string_view kSetWithDeadline = "*5\r\n$3\r\nSET\r\n";
+static_assert(kSet.size() == kSetWithDeadline.size());
 // Around the key and the value.
-constexpr size_t kTextCommandRoom =
-    kSetWord.size() + 3 * resp::kMostAroundWord + kMaxIntegerText + DeadlineWords::kRoom;
+constexpr size_t kTextCommandRoom = kSet.size() + 2 * resp::kMostAroundWord + DeadlineWords::kRoom;
 
 // A number as a word.
 class NumberText {
@@ -37,17 +36,16 @@ class NumberText {
   size_t size_;
 };
 
-inline int64_t UnixMsOf(const Entry& entry, Now now) noexcept {
-  return static_cast<int64_t>(entry.deadline().On(Expiry::Kind::kWall, now));
-}
-
-// Writes a text of a size that the compiler knows. Returns the end.
-[[gnu::always_inline]] inline char* PutFixed(char* out, std::string_view text) noexcept {
-  std::memcpy(out, text.data(), text.size());
-  return out + text.size();
-}
-
+// Of the wall clock from the monotonic one.
 int64_t DistanceMs(Now now) noexcept { return now.wall_ms - static_cast<int64_t>(now.mono_ms); }
+
+// REQUIRES: the entry expires.
+[[gnu::always_inline]] inline int64_t UnixMsOf(const Entry& entry, int64_t distance_ms) noexcept {
+  const Expiry deadline = entry.deadline();
+  return static_cast<int64_t>(deadline.deadline_ms) +
+         (deadline.kind == Expiry::Kind::kRelative ? distance_ms : 0);
+}
+int64_t UnixMsOf(const Entry& entry, Now now) noexcept { return UnixMsOf(entry, DistanceMs(now)); }
 
 bool Removes(ChangeReason reason) noexcept {
   switch (reason) {
@@ -89,7 +87,7 @@ void ChangeStream::Stop() noexcept {
 
 void ChangeStream::Clear() noexcept {
   keys_.Clear();
-  commands_.Clear();
+  commands_.Drop();
   recent_.Clear();
   last_ = nullptr;
   command_count_ = 0;
@@ -100,58 +98,74 @@ void ChangeStream::Clear() noexcept {
 
 // ---- what has changed
 
+[[gnu::always_inline]] inline void ChangeStream::FollowClock(int64_t distance_ms) {
+  if (exact_ && distance_ms != *told_distance_ms_) [[unlikely]]
+    LoseExactness();
+}
+
 void ChangeStream::OnChange(const Change& change) {
   server_.hubs.turn_ends.Ask();
+  const int64_t distance_ms = DistanceMs(server_.executor->now());
   try {
-    FollowClock(server_.executor->now());
-    if (!WriteAtOnce(change)) Note(change);
+    FollowClock(distance_ms);
+    if (!WriteAtOnce(change, distance_ms)) Note(change);
   } catch (const std::bad_alloc&) {
     incomplete_ = true;
   }
 }
 
-namespace {
-
-// The entry is of a text and no more: a replica needs to know its value and its expiry alone.
-bool IsOfText(const Change& change) noexcept {
-  return change.reason <= ChangeReason::kValueChanged && !change.event.name.empty() &&
-         !change.entry->Has(EntryFlag::kExtra) && change.entry->encoding() <= Encoding::kInteger;
-}
-
-}  // namespace
-
-bool ChangeStream::WriteAtOnce(const Change& change) {
-  if (!IsOfText(change) || renamed_) return false;
-  const Entry& entry = *change.entry;
-  const std::string_view stored = entry.stored();
-  if (stored.size() > kLongText) return false;
-  const bool expires = entry.expires();
-  const int64_t deadline = expires ? UnixMsOf(entry, server_.executor->now()) : INT64_MAX;
-  if (deadline <= cutoff_ms_) return false;  // gone already: nobody learns of such a key
-  if (&entry == last_) {                     // takes the place of its last value
+// Writes a command and two words of it, behind which there is room for a deadline. Null: the key's value was written in this turn.
+[[gnu::always_inline]] inline char* ChangeStream::BeginText(const Change& change, std::string_view set,
+                                                            std::string_view key, std::string_view text) {
+  if (change.entry == last_) {  // takes the place of its last value
     commands_.CutTo(last_at_);
     --command_count_;
-  } else if (!recent_.Add(change.key)) {
-    return false;
+  } else if (!recent_.Add(key)) {
+    return nullptr;
   }
-  Select(change.database);
-  last_ = &entry;
+  if (change.database != selected_) [[unlikely]]
+    Select(change.database);
+  char* out = commands_.Reserve(kTextCommandRoom + key.size() + text.size());
+  last_ = change.entry;
   last_at_ = commands_.size();
-  char* out = commands_.Reserve(kTextCommandRoom + change.key.size() + stored.size());
-  out = resp::PutHeader(out, '*', expires ? 5 : 3);
-  out = PutFixed(out, kSetWord);
-  out = resp::WriteWord(out, change.key);
-  if (entry.encoding() == Encoding::kInteger) [[unlikely]]
-    out = resp::WriteWord(out, NumberText(entry.integer()).view());
-  else
-    out = resp::WriteWord(out, stored);
-  if (expires) out = deadline_words_.Write(out, deadline);
-  commands_.Commit(out);
   ++command_count_;
-  return true;
+  CopyBytes(out, set.data(), kSet.size());
+  out = resp::WriteWord(out + kSet.size(), key);
+  return resp::WriteWord(out, text);
 }
 
-void ChangeStream::Note(const Change& change) {
+// The change is that of a key's value and expiry, of which the value is this text, and a replica needs to know no more.
+[[gnu::always_inline]] inline bool ChangeStream::WriteTextAtOnce(const Change& change, std::string_view text,
+                                                                 int64_t distance_ms) {
+  const Entry& entry = *change.entry;
+  if (text.size() >= kLongText || renamed_) return false;
+  if (!entry.expires()) {
+    char* const out = BeginText(change, kSet, entry.key(), text);
+    if (out != nullptr) commands_.Commit(out);
+    return out != nullptr;
+  }
+  const int64_t deadline = UnixMsOf(entry, distance_ms);
+  if (deadline <= cutoff_ms_) return false;  // gone already: nobody learns of such a key
+  char* const out = BeginText(change, kSetWithDeadline, entry.key(), text);
+  if (out != nullptr) commands_.Commit(deadline_words_.Write(out, deadline));
+  return out != nullptr;
+}
+
+[[gnu::noinline]] bool ChangeStream::WriteNumberAtOnce(const Change& change, int64_t distance_ms) {
+  if (change.entry->encoding() != Encoding::kInteger) return false;
+  char digits[kMaxIntegerText];
+  return WriteTextAtOnce(change, {digits, FormatInteger(change.entry->integer(), digits)}, distance_ms);
+}
+
+[[gnu::always_inline]] inline bool ChangeStream::WriteAtOnce(const Change& change, int64_t distance_ms) {
+  if (change.reason > ChangeReason::kValueChanged || change.entry == nullptr) return false;
+  const Entry& entry = *change.entry;
+  if (entry.Has(EntryFlag::kExtra)) return false;
+  if (entry.encoding() < Encoding::kInteger) return WriteTextAtOnce(change, entry.stored(), distance_ms);
+  return WriteNumberAtOnce(change, distance_ms);
+}
+
+[[gnu::noinline]] void ChangeStream::Note(const Change& change) {
   switch (change.reason) {
     case ChangeReason::kFlushed:
       keys_.Forget(change.keyspace);
@@ -219,7 +233,7 @@ void ChangeStream::AddPart(const Change& change, const Effect& effect) {
 bool ChangeStream::IsWorthACommand(const Change& change, const TurnChanges::Item& item) noexcept {
   if (change.event.effect == nullptr) return false;
   const Entry& entry = *change.entry;
-  if (entry.encoding() != Encoding::kRich) return entry.TextLength() > kLongText;
+  if (entry.encoding() != Encoding::kRich) return entry.TextLength() >= kLongText;
   return item.commands < kManyCommands || entry.rich()->Bytes() > kSmallValue;
 }
 
@@ -255,14 +269,13 @@ bool ChangeStream::FinishRename(const Change& change) {
 
 void ChangeStream::Add(unsigned database, std::span<const std::string_view> first,
                        std::span<const std::string_view> then) {
-  Select(database);
+  if (database != selected_) Select(database);
   commands_.Append(first, then);
   ++command_count_;
   last_ = nullptr;
 }
 
-void ChangeStream::Select(unsigned database) {
-  if (database == selected_) return;
+[[gnu::noinline]] void ChangeStream::Select(unsigned database) {
   const NumberText number(database);
   const std::string_view select[] = {"SELECT", number.view()};
   commands_.Append(select);
@@ -285,9 +298,7 @@ Now ChangeStream::cutoff() const noexcept {
   return {.mono_ms = static_cast<uint64_t>(cutoff_ms_ - *told_distance_ms_), .wall_ms = cutoff_ms_};
 }
 
-void ChangeStream::FollowClock(Now now) {
-  if (!exact_ || DistanceMs(now) == *told_distance_ms_) [[likely]]
-    return;
+[[gnu::noinline]] void ChangeStream::LoseExactness() {
   exact_ = uses_cutoffs_ = false;
   if (std::exchange(cutoff_ms_, 0) != 0) AddNoCutoff();
 }
@@ -362,13 +373,12 @@ void ChangeStream::SendAlone(std::initializer_list<std::string_view> words, Now 
 
 void ChangeStream::Flush(Now now) {
   if (incomplete_) throw std::bad_alloc();
-  if (running_) FollowClock(now);
+  if (running_) FollowClock(DistanceMs(now));
   if (empty()) return;
   const auto left = std::ranges::count_if(
       keys_.items(), [](const TurnChanges::Item& item) { return item.left != TurnChanges::Left::kNothing; });
   const bool many = command_count_ + static_cast<size_t>(left) > 1;
-  if (many) backlog_.Append(kMulti);
-  backlog_.Append(commands_.bytes());
+  commands_.Publish(/*transaction=*/many);
   for (const TurnChanges::Item& item : keys_.items()) {
     if (item.left != TurnChanges::Left::kNothing) Write(item, now);
   }

@@ -32,8 +32,8 @@
 #include "cache/keyspace/change.h"
 #include "replication/deadline_words.h"
 #include "replication/recent_names.h"
+#include "replication/stream_draft.h"
 #include "replication/turn_changes.h"
-#include "resp/request_buffer.h"
 
 namespace mayfly {
 
@@ -50,7 +50,7 @@ class ChangeStream final : private ChangeListener {
   // A longer value is renamed by a command.
   static constexpr size_t kLongToRename = 4096;
 
-  ChangeStream(Server& server, Backlog& backlog) : server_(server), backlog_(backlog) {}
+  ChangeStream(Server& server, Backlog& backlog) : server_(server), backlog_(backlog), commands_(backlog) {}
   ~ChangeStream() override { Stop(); }
 
   // Hears of changes from now on. `anew`: nobody who reads the stream knows of any key yet. Throws std::bad_alloc.
@@ -96,7 +96,10 @@ class ChangeStream final : private ChangeListener {
   void OnChange(const Change& change) override;
   // Short texts, which most changes are, are written at once: that is cheaper than to look at the key again later. False: the
   // change is another one, or the key's value was written in this turn.
-  bool WriteAtOnce(const Change& change);
+  bool WriteAtOnce(const Change& change, int64_t distance_ms);
+  bool WriteTextAtOnce(const Change& change, std::string_view text, int64_t distance_ms);
+  bool WriteNumberAtOnce(const Change& change, int64_t distance_ms);
+  char* BeginText(const Change& change, std::string_view set, std::string_view key, std::string_view text);
   void Note(const Change& change);
   void NoteKey(const Change& change);
   // The command of this change is shorter than the value.
@@ -111,7 +114,8 @@ class ChangeStream final : private ChangeListener {
   void TellExpiries(Now now);
   // The wall clock was set: no cutoff counts any more, and none comes, since the deadlines that others know are not those of
   // this server.
-  void FollowClock(Now now);
+  void FollowClock(int64_t distance_ms);
+  void LoseExactness();
   void AddNoCutoff();
   void AddPart(const Change& change, const Effect& effect);
   void Add(unsigned database, std::span<const std::string_view> first,
@@ -133,7 +137,7 @@ class ChangeStream final : private ChangeListener {
   bool running_ = false;
   bool incomplete_ = false;  // there was no memory for a change
   TurnChanges keys_;
-  resp::RequestBuffer commands_;  // of this turn, before the keys
+  StreamDraft commands_;  // of this turn, before the keys
   size_t command_count_ = 0;
   // The last command is the value of this entry, and begins there. No key has changed since.
   const Entry* last_ = nullptr;

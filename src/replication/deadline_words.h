@@ -7,10 +7,10 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
 #include "base/text/numbers.h"
+#include "base/text/short_bytes.h"
 #include "resp/request_text.h"
 
 namespace mayfly {
@@ -21,27 +21,33 @@ class DeadlineWords {
   static constexpr size_t kRoom = 64;
 
   // Writes the words. Returns their end.
-  char* Write(char* out, int64_t unix_ms) noexcept {
-    if (unix_ms != unix_ms_) Make(unix_ms);
-    std::memcpy(out, words_.data(), kRoom);
-    return out + size_;
+  [[gnu::always_inline]] char* Write(char* out, int64_t unix_ms) noexcept {
+    if (unix_ms != unix_ms_) [[unlikely]]
+      return WriteOther(out, unix_ms);
+    internal::CopyEndPairs<1>(out, words_.data(), kUsual);
+    return out + kUsual;
   }
 
  private:
   static constexpr std::string_view kName = "$4\r\nPXAT\r\n";
   static_assert(kName.size() + resp::kMostAroundWord + kMaxIntegerText <= kRoom);
+  // With a time of 13 digits, as until the year 2286. Other words are not kept.
+  static constexpr size_t kUsual = kName.size() + 5 + 13 + 2;
 
-  void Make(int64_t unix_ms) noexcept {
+  [[gnu::noinline]] char* WriteOther(char* out, int64_t unix_ms) noexcept {
     char digits[kMaxIntegerText];
     const size_t size = FormatInteger(unix_ms, digits);
-    char* const number = words_.data() + kName.copy(words_.data(), kName.size());
-    size_ = static_cast<size_t>(resp::WriteWord(number, {digits, size}) - words_.data());
-    unix_ms_ = unix_ms;
+    CopyBytes(out, kName.data(), kName.size());
+    char* const end = resp::WriteWord(out + kName.size(), {digits, size});
+    if (end - out == kUsual) {
+      unix_ms_ = unix_ms;
+      CopyBytes(words_.data(), out, kUsual);
+    }
+    return end;
   }
 
   int64_t unix_ms_ = -1;
-  size_t size_ = 0;
-  std::array<char, kRoom> words_{};
+  std::array<char, kUsual> words_{};
 };
 
 }  // namespace mayfly

@@ -8,6 +8,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -21,35 +22,35 @@ class RecentNames {
   static constexpr size_t kPlaces = 512;
 
   // False: the name is there already.
-  bool Add(std::string_view name) noexcept {
-    const uint64_t tag = TagOf(name);
-    Place& place = places_[tag % kPlaces];
-    if (place.tag == tag && place.round == round_) return false;
-    place = {.tag = tag, .round = round_};
+  [[gnu::always_inline]] bool Add(std::string_view name) noexcept {
+    const uint64_t mixed = Mix(name);
+    uint64_t& place = places_[mixed >> (64 - std::bit_width(kPlaces - 1))];
+    const uint64_t tag = mixed + round_;
+    if (place == tag) return false;
+    place = tag;
     return true;
   }
-  void Clear() noexcept { ++round_; }
+  void Clear() noexcept { round_ += kOdd; }
 
  private:
-  struct Place {
-    uint64_t tag = 0;
-    uint64_t round = 0;
-  };
-  static uint64_t TagOf(std::string_view name) noexcept {
-    constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;  // 2^64 / golden ratio: spreads what is in the low bits
+  static constexpr uint64_t kOdd =
+      0x9E3779B97F4A7C15;  // 2^64 / golden ratio: spreads what is in the low bits
+  static constexpr uint64_t kOtherOdd = 0xC2B2AE3D27D4EB4F;  // a prime number of xxHash
+
+  [[gnu::always_inline]] static uint64_t Mix(std::string_view name) noexcept {
     uint64_t first = 0;
     uint64_t last = 0;
-    if (name.size() >= sizeof first) {
+    if (name.size() >= sizeof first) [[likely]] {
       first = internal::LoadWord<uint64_t>(name.data());
       last = internal::LoadWord<uint64_t>(name.data() + name.size() - sizeof last);
     } else {
       for (const char c : name) last = last << 8 | static_cast<unsigned char>(c);
     }
-    const uint64_t mixed = (last ^ name.size()) * kOdd ^ first;
-    return (mixed ^ mixed >> 32) * kOdd >> 20;
+    return (last + name.size()) * kOdd + first * kOtherOdd;
   }
 
-  std::array<Place, kPlaces> places_{};
+  // The sum of a name, and of the round in which it was added.
+  std::array<uint64_t, kPlaces> places_{};
   uint64_t round_ = 1;
 };
 

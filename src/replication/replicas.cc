@@ -463,24 +463,24 @@ void Replicas::CountBacklog() noexcept {
   }
 }
 
-bool Replicas::IsBusy() const noexcept {
-  return behind_ || std::ranges::any_of(replicas_, [](const auto& replica) {
-           return replica->state == State::kWaits || replica->state == State::kSending;
-         });
+bool Replicas::AnyAwaitsKeys() const noexcept {
+  return std::ranges::any_of(replicas_, [](const auto& replica) {
+    return replica->state == State::kWaits || replica->state == State::kSending;
+  });
 }
 
 [[gnu::noinline]] void Replicas::SendAtTurnEnd(Now now) noexcept {
   if (source_ == Source::kNone || server_.Busy()) return;
-  asked_ = false;
+  const bool looks = std::exchange(asked_, false) || busy_;
   try {
     const bool asks = std::exchange(asks_, false);
     if (source_ == Source::kChanges) {
       Flush(now);
       if (asks) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
     }
-    if (!replicas_.empty()) GoOnSending(now);
+    if (looks && !replicas_.empty()) GoOnSending(now);
     Pump(now);
-    busy_ = IsBusy();
+    busy_ = behind_ || (looks && AnyAwaitsKeys());
   } catch (const std::bad_alloc&) {
     Break(now);
   }

@@ -179,8 +179,8 @@ class Replicas final : public LatePart,
     asked_ = true;
     server_.hubs.turn_ends.Ask();
   }
-  // Every turn may have work: a replica has not got everything, or waits for its snapshot.
-  bool IsBusy() const noexcept;
+  // A replica waits for its snapshot, or gets it.
+  bool AnyAwaitsKeys() const noexcept;
   // Writes what has changed into the stream. Throws std::bad_alloc.
   void Flush(Now now);
   const Replica* FindAt(const config::MasterAddress& address) const noexcept;
@@ -237,7 +237,7 @@ class Replicas final : public LatePart,
   const Accounts::Account account_;
   bool asks_ = false;    // the replicas to confirm
   bool asked_ = false;   // for work at the end of this turn, apart from changes
-  bool busy_ = false;    // IsBusy, at the end of the last turn with work
+  bool busy_ = false;    // every turn may have work: a replica has not got everything
   bool behind_ = false;  // a replica's output is full
   uint64_t tick_mono_ms_ = 0;
   uint64_t pinged_mono_ms_ = 0;

@@ -95,9 +95,10 @@ TEST_CASE("whole blocks are forgotten, and never a byte from the place on") {
   CHECK(world.backlog.begin() == kStart);
   world.backlog.Forget(kStart + size);
   CHECK(world.backlog.begin() == kStart + size);
-  CHECK(world.backlog.bytes() == 2 * Backlog::kBlockBytes);
   CHECK(world.ReadFrom(kStart + size) == block + block);
   CHECK_FALSE(world.backlog.Has(kStart));
+  world.backlog.Forget(kStart + 2 * size);
+  CHECK(world.backlog.bytes() == 2 * Backlog::kBlockBytes);  // the last one, and a spare one
 }
 
 TEST_CASE("the last block stays, whatever is forgotten") {
@@ -115,6 +116,28 @@ TEST_CASE("an output keeps its bytes when the backlog has forgotten them") {
   world.backlog.Begin(0);
   world.backlog.Append("other");
   CHECK(OutputText(out) == "hello");
+}
+
+TEST_CASE("the memory of a forgotten block serves the next one, unless an output still reads it") {
+  World world;
+  const std::string block(Backlog::kBlockBytes, 'a');
+  const auto append_and_forget = [&] {
+    world.backlog.Append(block);
+    world.backlog.Forget(world.backlog.end() - 1);
+  };
+  append_and_forget();
+  append_and_forget();
+  const uint64_t bytes = world.backlog.bytes();
+  CHECK(bytes == 2 * Backlog::kBlockBytes);  // the last one, and a spare one
+  for (int i = 0; i < 10; ++i) append_and_forget();
+  CHECK(world.backlog.bytes() == bytes);
+
+  OutputChain out(world.chunks);
+  world.backlog.Feed(world.backlog.begin(), SIZE_MAX, out);
+  for (int i = 0; i < 10; ++i) world.backlog.Append(std::string(Backlog::kBlockBytes, 'b'));
+  world.backlog.Forget(world.backlog.end() - 1);
+  world.backlog.Append(std::string(Backlog::kBlockBytes, 'c'));
+  CHECK(OutputText(out) == block);
 }
 
 TEST_CASE("bytes that are appended later do not reach an output that was fed before") {

@@ -1,0 +1,67 @@
+// The commands of a turn, one after the other, written where they will stand in the stream: behind its end. They count when the
+// turn ends, and nobody reads them before.
+//
+//   | block of the backlog        end()                                |
+//                                   | room for MULTI | commands | room |
+//
+// Whether there will be several commands, and so a transaction, is known at the end of the turn. A draft that fills its block moves
+// to a larger one. Nothing else may be appended to the backlog before Publish or Drop.
+//
+// Borrows the backlog. Loop thread only. Units: bytes.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <span>
+#include <string_view>
+
+#include "replication/backlog.h"
+#include "resp/request_text.h"
+
+namespace mayfly {
+
+class StreamDraft {
+ public:
+  static constexpr std::string_view kMulti = "*1\r\n$5\r\nMULTI\r\n";
+
+  explicit StreamDraft(Backlog& backlog) : backlog_(backlog) {}
+  StreamDraft(const StreamDraft&) = delete;
+  StreamDraft& operator=(const StreamDraft&) = delete;
+
+  // Room for `size` bytes at the end; Commit appends those that were written. Throws std::bad_alloc.
+  [[gnu::always_inline]] char* Reserve(size_t size) {
+    if (static_cast<size_t>(limit_ - end_) < size) [[unlikely]]
+      Grow(size);
+    return end_;
+  }
+  // `end`: of what was written. REQUIRES: within the room of the last Reserve.
+  void Commit(char* end) noexcept {
+    assert(end >= end_ && end <= limit_);
+    end_ = end;
+  }
+  // Appends the request that consists of the words of `first` and of `then`. Throws std::bad_alloc.
+  void Append(std::span<const std::string_view> first, std::span<const std::string_view> then = {}) {
+    Commit(resp::WriteRequest(Reserve(resp::MostRequestBytes(first, then)), first, then));
+  }
+  // Of the commands.
+  size_t size() const noexcept { return static_cast<size_t>(end_ - begin_); }
+  // Drops what was appended after the first `size` bytes. REQUIRES: size <= size().
+  void CutTo(size_t size) noexcept {
+    assert(size <= this->size());
+    end_ = begin_ + size;
+  }
+  // The commands become part of the stream, behind MULTI if it is a transaction. Throws std::bad_alloc.
+  void Publish(bool transaction);
+  // Forgets them.
+  void Drop() noexcept { begin_ = end_ = limit_ = nullptr; }
+
+ private:
+  void Grow(size_t size);
+
+  Backlog& backlog_;
+  char* begin_ = nullptr;  // of the commands, behind the room for MULTI; null: there are none yet
+  char* end_ = nullptr;
+  char* limit_ = nullptr;  // of the room
+};
+
+}  // namespace mayfly
