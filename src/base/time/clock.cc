@@ -51,6 +51,12 @@ int64_t WallDistance::PhaseNs(int64_t true_ns) noexcept {
 SystemClock::SystemClock() noexcept : phase_ns_(WallDistance::PhaseNs(SureDistanceNs())) {}
 
 Now SystemClock::Read() noexcept {
+  const int64_t mono_ms = MonoMs(ReadNs(kMonotonic));
+  if (mono_ms != looked_at_mono_ms_) return ReadBoth();
+  return {.mono_ms = static_cast<uint64_t>(mono_ms), .wall_ms = mono_ms + distance_.ms()};
+}
+
+Now SystemClock::ReadBoth() noexcept {
   Readings now;
   if (!distance_.Fits(now.DistanceNs() - phase_ns_)) [[unlikely]] {
     // The distance has changed, or the reading was interrupted.
@@ -58,7 +64,8 @@ Now SystemClock::Read() noexcept {
     if (!distance_.Fits(distance_ns)) distance_.Take(distance_ns);
     now = Readings();
   }
-  const int64_t mono_ms = (now.mono_ns + phase_ns_) / WallDistance::kNsPerMs;
+  const int64_t mono_ms = MonoMs(now.mono_ns);
+  looked_at_mono_ms_ = mono_ms;
   return {.mono_ms = static_cast<uint64_t>(mono_ms), .wall_ms = mono_ms + distance_.ms()};
 }
 

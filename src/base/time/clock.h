@@ -61,7 +61,8 @@ class WallDistance {
 
 // Reads the kernel's clocks. Monotonic time is ahead of the kernel's by a constant part of a millisecond, to make both
 // clocks tick at the same moment: else a deadline in wall time would be noticed up to a millisecond late. After a step of
-// the wall clock the two may tick apart.
+// the wall clock the two may tick apart. Within a millisecond of monotonic time the wall clock is read once: a step of it is noticed
+// at the next one.
 class SystemClock final : public Clock {
  public:
   SystemClock() noexcept;
@@ -69,8 +70,12 @@ class SystemClock final : public Clock {
   int64_t ReadWallUs() noexcept override;
 
  private:
+  Now ReadBoth() noexcept;
+  int64_t MonoMs(int64_t mono_ns) const noexcept { return (mono_ns + phase_ns_) / WallDistance::kNsPerMs; }
+
   int64_t phase_ns_;
   WallDistance distance_;
+  int64_t looked_at_mono_ms_ = -1;  // the last time for which the wall clock was read
 };
 
 // Stands still until a test advances it.

@@ -172,7 +172,10 @@ void Clients::FinishTurn() {
     DeliverListed();
   RunWoken();
   executor_.EndTurn();
-  for (Session* session : server_.sessions.TakeDirty()) RespClient::Of(*session).Flush();
+  if (Session* const session = server_.sessions.TakeOnlyDirty()) [[likely]]
+    RespClient::Of(*session).Flush();
+  else
+    for (Session* other : server_.sessions.TakeDirty()) RespClient::Of(*other).Flush();
   if (output_bytes_ > Pool().most_bytes) [[unlikely]]
     ShrinkOutput();
   if (server_.stats.held_bytes >= Pool().most_held_bytes) [[unlikely]]

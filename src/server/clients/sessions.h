@@ -63,15 +63,19 @@ class Sessions {
     dirty_.push_back(&session);
   }
   bool AnyDirty() const noexcept { return !dirty_.empty(); }
+  // The only session of this list, as in most turns, or null: takes it from the list.
+  Session* TakeOnlyDirty() noexcept {
+    if (dirty_.size() != 1) return nullptr;
+    Session* const session = dirty_.front();
+    dirty_.clear();
+    session->dirty = false;
+    return session;
+  }
   // Returns this list, and clears the marks. The list stays unchanged until the next call. Receivers of messages (kIsTold)
   // come last: a publisher to many clients gets its reply before the messages are written.
   const std::vector<Session*>& TakeDirty() noexcept {
     taken_.clear();
     taken_.swap(dirty_);
-    if (taken_.size() == 1) {
-      taken_.front()->dirty = false;
-      return taken_;
-    }
     for (Session* session : taken_) session->dirty = false;
     std::partition(taken_.begin(), taken_.end(),
                    [](const Session* session) { return (session->modes & kIsTold) == 0; });
