@@ -33,9 +33,9 @@ class RecentNames {
   void Clear() noexcept { round_ += kOdd; }
 
  private:
-  static constexpr uint64_t kOdd =
-      0x9E3779B97F4A7C15;  // 2^64 / golden ratio: spreads what is in the low bits
-  static constexpr uint64_t kOtherOdd = 0xC2B2AE3D27D4EB4F;  // a prime number of xxHash
+  // Spread what is in the low bits: 2^64 / golden ratio, and a prime number of xxHash.
+  static constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+  static constexpr uint64_t kOtherOdd = 0xC2B2AE3D27D4EB4F;
 
   [[gnu::always_inline]] static uint64_t Mix(std::string_view name) noexcept {
     uint64_t first = 0;

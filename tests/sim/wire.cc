@@ -4,7 +4,6 @@
 #include <utility>
 
 namespace mayfly::sim {
-namespace {}  // namespace
 
 Wire::Wire(std::shared_ptr<Link> caller, std::shared_ptr<Link> called, uint64_t now_ns)
     : caller_(std::move(caller)), called_(std::move(called)) {
