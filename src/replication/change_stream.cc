@@ -114,7 +114,6 @@ void ChangeStream::OnChange(const Change& change) {
   }
 }
 
-// Writes a command and two words of it, behind which there is room for a deadline. Null: the key's value was written in this turn.
 [[gnu::always_inline]] inline char* ChangeStream::BeginText(const Change& change, std::string_view set,
                                                             std::string_view key, std::string_view text) {
   if (change.entry == last_) {  // takes the place of its last value
@@ -134,7 +133,6 @@ void ChangeStream::OnChange(const Change& change) {
   return resp::WriteWord(out, text);
 }
 
-// The change is that of a key's value and expiry, of which the value is this text, and a replica needs to know no more.
 [[gnu::always_inline]] inline bool ChangeStream::WriteTextAtOnce(const Change& change, std::string_view text,
                                                                  int64_t distance_ms) {
   const Entry& entry = *change.entry;

@@ -97,8 +97,12 @@ class ChangeStream final : private ChangeListener {
   // Short texts, which most changes are, are written at once: that is cheaper than to look at the key again later. False: the
   // change is another one, or the key's value was written in this turn.
   bool WriteAtOnce(const Change& change, int64_t distance_ms);
+  // For an entry without tags, a stale window and the like, whose value is this text.
   bool WriteTextAtOnce(const Change& change, std::string_view text, int64_t distance_ms);
+  // The same for a value that is stored as a number; false for any other value.
   bool WriteNumberAtOnce(const Change& change, int64_t distance_ms);
+  // Writes `set`, the head of a command, and two words, behind which there is room for a deadline. Returns their end for Commit;
+  // null: the key's value was written in this turn.
   char* BeginText(const Change& change, std::string_view set, std::string_view key, std::string_view text);
   void Note(const Change& change);
   void NoteKey(const Change& change);
@@ -112,9 +116,9 @@ class ChangeStream final : private ChangeListener {
   // Adds the expiries that are still to be told: a cutoff must not come before them, since the keys may have been gone by their
   // old deadlines.
   void TellExpiries(Now now);
-  // The wall clock was set: no cutoff counts any more, and none comes, since the deadlines that others know are not those of
-  // this server.
+  // Notices that the wall clock was set. `distance_ms`: of the wall clock from the monotonic one, now.
   void FollowClock(int64_t distance_ms);
+  // It was set: no cutoff counts any more, and none comes, since the deadlines that others know are not those of this server.
   void LoseExactness();
   void AddNoCutoff();
   void AddPart(const Change& change, const Effect& effect);

@@ -33,7 +33,7 @@ class RecentNames {
   void Clear() noexcept { round_ += kOdd; }
 
  private:
-  // Spread what is in the low bits: 2^64 / golden ratio, and a prime number of xxHash.
+  // Factors that spread what is in the low bits: 2^64 / golden ratio, and a prime number of xxHash.
   static constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
   static constexpr uint64_t kOtherOdd = 0xC2B2AE3D27D4EB4F;
 

@@ -128,7 +128,7 @@ const char* ServeAlone() {
   return nullptr;
 }
 
-// The same.
+// The same, while another server follows.
 const char* ServeWithReplica() {
   Site site(/*daemons=*/2, kKeysWithReplica);
   site.Fill();

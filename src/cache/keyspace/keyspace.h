@@ -435,6 +435,7 @@ class Keyspace {
   }
   // Removes EntryFlag::kListened. REQUIRES: the flag is set, there is no entry, or a listener wants all entries.
   void Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry);
+  // The rest of Report: for a listened or an absent entry, and for an event without a name.
   void ReportListened(const Change& change, Entry* entry);
   // Must precede every change of an entry's value or expiry, and its removal.
   [[gnu::always_inline]] void TellBefore(Entry& entry) noexcept {
