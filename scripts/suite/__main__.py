@@ -119,7 +119,7 @@ def everything(tally, quick, deep):
         programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs, programs.of(ROOT, programs.PARTS))
         heading("Fuzz targets and clang-tidy")
         fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs, fuzz.SECONDS if deep else 0)
-        tidy.run(tally, ROOT, SANITIZED, SANITIZED_OPTIONS, jobs, deep)
+        tidy.run(tally, ROOT, SANITIZED, jobs, deep)
 
 
 def benchmarks(tally):

@@ -249,8 +249,9 @@ bool Migration::SendNext(Context& ctx) {
     key = added;
   }
   Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key->first), ctx.now);
-  std::string payload = entry != nullptr ? DumpPayloadOf(*entry, ctx.now) : std::string();
-  if (payload.empty()) {  // gone meanwhile; so is whatever was sent before
+  std::string payload;
+  if (entry != nullptr) payload = DumpPayloadOf(*entry, ctx.now);
+  if (entry == nullptr || payload.empty()) {  // gone meanwhile; so is whatever was sent before
     if (key->second.sends != 0) SendDelete(key->first);
     Forget(key);
     return true;
