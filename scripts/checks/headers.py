@@ -7,8 +7,8 @@ import re
 import statistics
 
 # Of the median source, and of the one with the most. To be lowered with each change that narrows the net.
-MOST_BEHIND_MEDIAN = 34
-MOST = 219
+MOST_BEHIND_MEDIAN = 24
+MOST = 215
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*"([^"\n]+)"', re.M)
 
 

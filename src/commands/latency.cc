@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/time/clock.h"
+#include "base/time/histogram.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_docs.h"

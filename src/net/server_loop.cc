@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "config/sources/candidate.h"
 #include "config/sources/options.h"
 #include "net/process/process.h"
 #include "net/socket/descriptor.h"
@@ -179,7 +180,7 @@ void ServerLoop::FollowAddresses() {
       if (wanted.*port == now.*port || PrepareListeners(wanted)) return std::nullopt;
       return "Unable to listen on this port. Check server logs.";
     };
-    options.Prepare(listeners, port);
+    options.Prepare(config::Candidate(listeners), port);
   }
   listeners.prepare = [this](const Settings& wanted) -> config::Problem {
     if (PrepareListeners(wanted)) return std::nullopt;

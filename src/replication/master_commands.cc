@@ -12,6 +12,7 @@
 #include "exec/dispatch/executor.h"
 #include "replication/facts.h"
 #include "replication/replicas.h"
+#include "resp/whole_requests.h"
 #include "server/figures/link_figures.h"
 
 namespace mayfly {

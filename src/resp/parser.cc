@@ -7,7 +7,10 @@
 
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
+#include "resp/args.h"
 #include "resp/inline.h"
+#include "resp/limits.h"
+#include "resp/whole_requests.h"
 
 namespace mayfly::resp {
 

@@ -4,12 +4,16 @@
 #include <cassert>
 #include <utility>
 
+#include "base/text/numbers.h"
+
 namespace mayfly::resp {
 namespace {
 
 bool IsLineEnd(char c) noexcept { return c == '\r' || c == '\n'; }
 
 }  // namespace
+
+char* internal::PutNumber(char* p, int64_t n) noexcept { return p + FormatInteger(n, p); }
 
 void Writer::Line(char type, std::string_view text) {
   out_->Append({&type, 1});

@@ -19,7 +19,6 @@
 
 #include "base/memory/output.h"
 #include "base/memory/shared_bytes.h"
-#include "base/text/numbers.h"
 #include "base/text/short_bytes.h"
 
 namespace mayfly::resp {
@@ -44,6 +43,8 @@ constexpr std::array<uint64_t, kReadyHeaders> MakeHeaders() {
 inline constexpr std::array<uint64_t, kReadyHeaders> kHeaders = MakeHeaders();
 static_assert(std::endian::native == std::endian::little);
 
+char* PutNumber(char* p, int64_t n) noexcept;
+
 }  // namespace internal
 
 // The most bytes written by PutHeader, rounded up.
@@ -62,8 +63,8 @@ inline char* PutLineEnd(char* p) noexcept {
     std::memcpy(p, &header, sizeof header);
     return p + (header >> 56);
   }
-  *p++ = type;
-  return PutLineEnd(p + FormatInteger(n, p));
+  *p = type;
+  return PutLineEnd(internal::PutNumber(p + 1, n));
 }
 
 // The header of an array, map or set with elements that are counted while they are written. Writer::Defer makes a Deferred

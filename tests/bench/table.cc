@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/bits/hash.h"
-#include "cache/table/hash_table.h"
+#include "cache/table/hash_table_resize.h"
 
 namespace mayfly {
 namespace {

@@ -4,6 +4,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "config/sources/files.h"
 #include "config/words.h"
 #include "support/command_test.h"
 #include "support/oracle.h"

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "config/sources/files.h"
 #include "config/sources/options.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {

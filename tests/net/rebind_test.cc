@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "config/sources/candidate.h"
 #include "net/socket/limits.h"
 #include "sim/server.h"
 

@@ -4,6 +4,7 @@
 
 #include "base/memory/output.h"
 #include "base/time/clock.h"
+#include "config/sources/files.h"
 #include "config/sources/options.h"
 #include "exec/call/command_table.h"
 #include "exec/parts.h"

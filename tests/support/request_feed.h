@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "exact_block.h"
-#include "resp/parser.h"
+#include "resp/whole_requests.h"
 
 namespace mayfly {
 

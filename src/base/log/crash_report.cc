@@ -17,6 +17,8 @@
 #define MAYFLY_BACKTRACE 1
 #endif
 
+#include "base/text/numbers.h"
+
 namespace mayfly {
 namespace {
 
@@ -149,6 +151,11 @@ void AppendLogHead(CrashText& text, const LogTime& times) noexcept {
   text.Append(":M ");
   text.Append(times.Write(now.tv_sec * kMsPerS + now.tv_nsec / kNsPerMs, room));
   text.Append(" # ");
+}
+
+void CrashText::AppendInteger(int64_t number) noexcept {
+  std::array<char, kMaxIntegerText> digits;
+  Append({digits.data(), FormatInteger(number, digits.data())});
 }
 
 void CrashText::Append(std::string_view text) noexcept {

@@ -20,7 +20,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/log/log.h"
 #include "base/log/log_time.h"
 
 namespace mayfly {
@@ -47,7 +46,7 @@ class CrashText {
   void Append(Hex address) noexcept;
   template <std::integral Number>
   void Append(Number number) noexcept {
-    Append(Log::Piece(number).view());
+    AppendInteger(static_cast<int64_t>(number));
   }
 
   const std::array<int, 2>& files() const noexcept { return files_; }
@@ -55,6 +54,7 @@ class CrashText {
  private:
   static constexpr size_t kLineBytes = 1024;
 
+  void AppendInteger(int64_t number) noexcept;
   void EndLine() noexcept;
 
   const std::array<int, 2> files_;

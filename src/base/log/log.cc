@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/log/syslog.h"
+#include "base/text/numbers.h"
 #include "base/time/clock.h"
 
 namespace mayfly {
@@ -117,6 +118,11 @@ int OpenToAppend(const std::string& path) noexcept {
 }
 
 }  // namespace
+
+void Log::Piece::Write(int64_t number) noexcept {
+  static_assert(sizeof digits_ >= kMaxIntegerText);
+  digit_count_ = FormatInteger(number, digits_.data());
+}
 
 bool Log::Writable() const noexcept {
   if (path_.empty()) return true;

@@ -20,7 +20,6 @@
 #include <string_view>
 
 #include "base/log/log_throttle.h"
-#include "base/text/numbers.h"
 #include "base/time/clock.h"
 
 namespace mayfly {
@@ -39,15 +38,17 @@ class Log {
     explicit Piece(std::string_view text) noexcept : text_(text) {}
     template <std::integral Number>
     explicit Piece(Number number) noexcept {
-      digit_count_ = FormatInteger(static_cast<int64_t>(number), digits_.data());
+      Write(static_cast<int64_t>(number));
     }
     std::string_view view() const noexcept {
       return digit_count_ != 0 ? std::string_view(digits_.data(), digit_count_) : text_;
     }
 
    private:
+    void Write(int64_t number) noexcept;
+
     std::string_view text_;
-    std::array<char, kMaxIntegerText> digits_;
+    std::array<char, 20> digits_;  // room for each integer
     size_t digit_count_ = 0;
   };
 

@@ -5,7 +5,11 @@
 #include <limits>
 #include <new>
 
+#include "cache/table/hash_table_resize.h"
+
 namespace mayfly {
+
+template class HashTable<ShadowList::TablePolicy>;
 
 ShadowList::ShadowList(Heap& heap) noexcept
     : heap_(heap), list_(ListHooks(heap.base())), table_(TablePolicy(heap)) {

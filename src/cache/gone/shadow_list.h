@@ -31,7 +31,7 @@
 #include "cache/entry/expiry.h"
 #include "cache/entry/id_set.h"
 #include "cache/owners/lru_list.h"
-#include "cache/owners/quota.h"
+#include "cache/owners/quota_limits.h"
 #include "cache/table/hash_table.h"
 
 namespace mayfly {

@@ -19,6 +19,7 @@
 #include "cache/gone/miss_ring.h"
 #include "cache/keyspace/change.h"
 #include "cache/keyspace/keyspace.h"
+#include "cache/owners/quota_limits.h"
 #include "cache/owners/quotas.h"
 #include "cache/owners/tournament.h"
 #include "cache/time/expiry_stats.h"

@@ -8,9 +8,13 @@
 #include <utility>
 
 #include "cache/gone/stale_values.h"
+#include "cache/table/hash_table_resize.h"
 #include "cache/time/expiry_stats.h"
 
 namespace mayfly {
+
+template class HashTable<EntryTablePolicy>;
+
 namespace {
 
 const Event& EventOfRemoval(ChangeReason reason) noexcept {

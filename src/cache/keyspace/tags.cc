@@ -6,8 +6,11 @@
 #include <new>
 
 #include "cache/keyspace/task_name.h"
+#include "cache/table/hash_table_resize.h"
 
 namespace mayfly {
+
+template class HashTable<Tags::TablePolicy>;
 
 void TagHold::LetGo() noexcept {
   for (const HeapRef ref : refs_) tags_->LetGo(ref);

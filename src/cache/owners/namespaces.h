@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "cache/owners/quota.h"
+#include "cache/owners/quota_limits.h"
 #include "cache/table/prefix_table.h"
 
 namespace mayfly {

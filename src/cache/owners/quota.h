@@ -30,12 +30,6 @@ class Keyspace;
 class Namespace;
 class Quota;
 
-// 0: no limit.
-struct QuotaLimits {
-  uint64_t bytes = 0;
-  uint64_t keys = 0;
-};
-
 // The quotas that a victim of eviction may come from.
 struct EvictionPool {
   static constexpr uint8_t kForBytes = 1;  // in Quota::promised

@@ -33,24 +33,27 @@
 //     memory.
 //   - Free(block, bytes).
 //
+// The slow paths stand in hash_table_resize.h, and are compiled once for each policy.
+//
 // Ownership: the table owns the directory and the segments, never the entries. An empty table holds no
 // memory. Loop thread only.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
+#include <utility>
 
 #include "base/prefetch.h"
-#include "cache/table/table_inspect.h"
 #include "cache/table/table_layout.h"
 #include "cache/table/table_memory.h"
-#include "cache/table/table_relay.h"
 #include "cache/table/table_segment.h"
 
 namespace mayfly {
+
+struct TableStats;
 
 template <typename Policy>
 class HashTable {
@@ -205,14 +208,10 @@ class HashTable {
   // Removes all entries and frees the table's memory.
   void Clear() noexcept;
 
-  // Statistics of the layout. Reads every group and every displaced entry.
-  TableStats Stats() const noexcept { return TableInspector<Policy>(directory_, depth_, memory_).Stats(); }
+  // Statistics of the layout (table_inspect.h). Reads every group and every displaced entry.
+  TableStats Stats() const noexcept;
   // Checks all invariants. Reads every entry; for tests.
-  bool Validate() const noexcept {
-    const TableInspector<Policy> inspector(directory_, depth_, memory_);
-    const size_t own = directory_ == &single_ ? 0 : DirectoryBytes(depth_);
-    return inspector.Validate(size_, deepest_, memory_.bytes() - own);
-  }
+  bool Validate() const noexcept;
 
  private:
   using Segment = TableSegment<Policy>;
@@ -261,6 +260,55 @@ class HashTable {
   uint32_t drain_next_ = 0;  // The directory word at which DrainSome continues.
 };
 
-}  // namespace mayfly
+template <typename Policy>
+template <typename Rng>
+typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
+  if (size_ == 0) return kNull;
+  // Rejection sampling keeps the choice fair: a slot of a large segment and a slot of a small segment must be equally
+  // likely. After many rejections (only a hostile hash function leads to them) the result is the first entry of a scan from
+  // a random position.
+  constexpr uint32_t kTries = 1000;
+  constexpr uint32_t kMostGroups = GroupsOfSize(kLargestSize);
+  for (uint32_t i = 0; i < kTries; ++i) {
+    const uint64_t bits = rng();
+    const Segment segment = SegmentOf(bits);
+    const uint32_t own = segment.group_count();
+    const uint32_t all = own + segment.header().stash_groups;
+    const uint32_t among = depth_ == 0 ? all : std::max(all, kMostGroups);
+    const uint64_t dice = rng();
+    // A segment that fills 2^n directory words is drawn 2^n times as often.
+    if ((dice >> 32 & ((uint64_t{1} << (depth_ - segment.depth())) - 1)) != 0) continue;
+    const auto index = static_cast<uint32_t>((dice & 0xFFFF'FFFF) * among >> 32);
+    if (index >= all) continue;
+    const Group& group = index < own ? segment.groups()[index] : segment.header().stash[index - own];
+    const auto slot = static_cast<uint32_t>((bits & 0xFFFF) * Group::kSlots >> 16);
+    if (group.tags[slot] != 0) return group.refs[slot];
+  }
+  Ref found = kNull;
+  for (uint64_t cursor = rng() >> (64 - kPositionBits); found == kNull;) {
+    cursor = Scan(cursor, [&](Ref ref) { found = ref; });
+  }
+  return found;
+}
 
-#include "cache/table/hash_table_resize.h"
+template <typename Policy>
+template <typename Fn>
+bool HashTable<Policy>::DrainSome(size_t budget, Fn&& fn) {
+  while (size_ > 0) {
+    if (budget == 0) return false;
+    const size_t index = drain_next_ & (directory_words() - 1);
+    const Segment segment(directory_[index]);
+    const uint64_t hash = depth_ == 0 ? 0 : uint64_t{index} << (64 - depth_);
+    const size_t taken = segment.total();
+    Install(hash, Segment::Empty(segment.depth()));
+    size_ -= taken;
+    segment.ForEach(fn);
+    segment.Free(memory_);
+    budget -= std::min(budget, std::max<size_t>(taken, 1));
+    drain_next_ = static_cast<uint32_t>(index + (size_t{1} << (depth_ - segment.depth())));
+  }
+  Clear();
+  return true;
+}
+
+}  // namespace mayfly

@@ -1,13 +1,21 @@
-// The slow paths of HashTable: growing, shrinking, draining and sampling. Included by hash_table.h only.
+// The slow paths of HashTable: growing, shrinking, clearing and examining. For each policy one source includes this header and
+// instantiates the table: template class HashTable<Policy>.
 //
 // Every step builds the new segments first and installs them at the end, so running out of memory changes nothing: an insert
 // then uses the remaining room, and an erase leaves a segment larger than necessary.
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
 
 #include "cache/table/hash_table.h"
+#include "cache/table/table_inspect.h"
+#include "cache/table/table_layout.h"
+#include "cache/table/table_relay.h"
 
 namespace mayfly {
 
@@ -153,57 +161,6 @@ bool HashTable<Policy>::SetDirectoryDepth(uint32_t depth) noexcept {
 }
 
 template <typename Policy>
-template <typename Rng>
-typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
-  if (size_ == 0) return kNull;
-  // Rejection sampling keeps the choice fair: a slot of a large segment and a slot of a small segment must be equally
-  // likely. After many rejections (only a hostile hash function leads to them) the result is the first entry of a scan from
-  // a random position.
-  constexpr uint32_t kTries = 1000;
-  constexpr uint32_t kMostGroups = GroupsOfSize(kLargestSize);
-  for (uint32_t i = 0; i < kTries; ++i) {
-    const uint64_t bits = rng();
-    const Segment segment = SegmentOf(bits);
-    const uint32_t own = segment.group_count();
-    const uint32_t all = own + segment.header().stash_groups;
-    const uint32_t among = depth_ == 0 ? all : std::max(all, kMostGroups);
-    const uint64_t dice = rng();
-    // A segment that fills 2^n directory words is drawn 2^n times as often.
-    if ((dice >> 32 & ((uint64_t{1} << (depth_ - segment.depth())) - 1)) != 0) continue;
-    const auto index = static_cast<uint32_t>((dice & 0xFFFF'FFFF) * among >> 32);
-    if (index >= all) continue;
-    const Group& group = index < own ? segment.groups()[index] : segment.header().stash[index - own];
-    const auto slot = static_cast<uint32_t>((bits & 0xFFFF) * Group::kSlots >> 16);
-    if (group.tags[slot] != 0) return group.refs[slot];
-  }
-  Ref found = kNull;
-  for (uint64_t cursor = rng() >> (64 - kPositionBits); found == kNull;) {
-    cursor = Scan(cursor, [&](Ref ref) { found = ref; });
-  }
-  return found;
-}
-
-template <typename Policy>
-template <typename Fn>
-bool HashTable<Policy>::DrainSome(size_t budget, Fn&& fn) {
-  while (size_ > 0) {
-    if (budget == 0) return false;
-    const size_t index = drain_next_ & (directory_words() - 1);
-    const Segment segment(directory_[index]);
-    const uint64_t hash = depth_ == 0 ? 0 : uint64_t{index} << (64 - depth_);
-    const size_t taken = segment.total();
-    Install(hash, Segment::Empty(segment.depth()));
-    size_ -= taken;
-    segment.ForEach(fn);
-    segment.Free(memory_);
-    budget -= std::min(budget, std::max<size_t>(taken, 1));
-    drain_next_ = static_cast<uint32_t>(index + (size_t{1} << (depth_ - segment.depth())));
-  }
-  Clear();
-  return true;
-}
-
-template <typename Policy>
 void HashTable<Policy>::Clear() noexcept {
   for (size_t i = 0; i < directory_words();) {
     const Segment segment(directory_[i]);
@@ -218,6 +175,18 @@ void HashTable<Policy>::Clear() noexcept {
   deepest_ = 1;
   drain_next_ = 0;
   memory_.ChangeOrder();  // a caller may put the entries back in scan order: needs another order
+}
+
+template <typename Policy>
+TableStats HashTable<Policy>::Stats() const noexcept {
+  return TableInspector<Policy>(directory_, depth_, memory_).Stats();
+}
+
+template <typename Policy>
+bool HashTable<Policy>::Validate() const noexcept {
+  const TableInspector<Policy> inspector(directory_, depth_, memory_);
+  const size_t own = directory_ == &single_ ? 0 : DirectoryBytes(depth_);
+  return inspector.Validate(size_, deepest_, memory_.bytes() - own);
 }
 
 }  // namespace mayfly

@@ -23,18 +23,13 @@
 
 #include "base/memory/pointer48.h"
 #include "cache/entry/rich_value.h"
+#include "cache/types/limits.h"
 #include "cache/types/pack.h"
 #include "cache/types/timed_members.h"
 
 namespace mayfly {
 
 using LargeHash = TimedMembers;
-
-// The limits of a small hash: the options hash-max-listpack-entries and hash-max-listpack-value.
-struct HashLimits {
-  size_t fields = 512;
-  size_t text_bytes = 64;  // of a field's name or value
-};
 
 class HashValue final : public RichValue {
  public:

@@ -19,34 +19,13 @@
 #include <string_view>
 
 #include "cache/entry/rich_value.h"
+#include "cache/types/limits.h"
 #include "cache/types/list_nodes.h"
 #include "cache/types/pack.h"
 
 namespace mayfly {
 
 class ListWatch;
-
-// The limit of a node: list-max-listpack-size. A positive number is a number of elements, -1 to -5 stand for 4 to 64 KB.
-class ListLimit {
- public:
-  explicit ListLimit(int64_t option) noexcept;
-
-  // Returns true if a pack with items of `bytes` bytes is too large.
-  bool ExceededBy(size_t bytes, size_t items) const noexcept {
-    return bytes + kHeader > bytes_ || items > items_;
-  }
-  // Returns true if the items take more than half of a node.
-  bool ExceedsHalf(size_t bytes, size_t items) const noexcept {
-    return bytes + kHeader > (items_ == kAnyNumber ? bytes_ / 2 : bytes_) || items > items_ / 2;
-  }
-
- private:
-  static constexpr size_t kAnyNumber = SIZE_MAX;
-  static constexpr size_t kHeader = 8;  // of a pack
-
-  size_t bytes_;
-  size_t items_ = kAnyNumber;
-};
 
 enum class ListEnd : uint8_t { kHead, kTail };
 

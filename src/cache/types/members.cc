@@ -1,8 +1,11 @@
 #include "cache/types/members.h"
 
+#include "cache/table/hash_table_resize.h"
 #include "cache/types/watches.h"
 
 namespace mayfly {
+
+template class HashTable<MemberTablePolicy>;
 
 void Members::TellBefore(Member& member) noexcept {
   const unsigned passes = PassesOf(member);

@@ -24,17 +24,11 @@
 #include "base/memory/pointer48.h"
 #include "cache/entry/rich_value.h"
 #include "cache/types/integer_set.h"
+#include "cache/types/limits.h"
 #include "cache/types/pack.h"
 #include "cache/types/timed_members.h"
 
 namespace mayfly {
-
-// The limits of the small forms: the options set-max-intset-entries, set-max-listpack-entries and set-max-listpack-value.
-struct SetLimits {
-  size_t integers = 512;
-  size_t packed = 128;
-  size_t packed_bytes = 64;  // of a member
-};
 
 class SetValue final : public RichValue {
  public:

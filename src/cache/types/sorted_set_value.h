@@ -23,6 +23,7 @@
 
 #include "base/memory/pointer48.h"
 #include "cache/entry/rich_value.h"
+#include "cache/types/limits.h"
 #include "cache/types/member_range.h"
 #include "cache/types/pack.h"
 #include "cache/types/sorted_set_large.h"
@@ -31,12 +32,6 @@ namespace mayfly {
 
 // A member and its score are a record, so that the order is read both ways.
 using ScoredPack = LinkedPack<2>;
-
-// Up to where the small form goes: the options zset-max-listpack-entries and zset-max-listpack-value.
-struct SortedSetLimits {
-  size_t packed = 128;
-  size_t packed_bytes = 64;  // of a name
-};
 
 class SortedSetValue final : public RichValue {
  public:

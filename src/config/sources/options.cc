@@ -7,10 +7,14 @@
 #include "base/text/glob.h"
 #include "base/text/numbers.h"
 #include "config/apply.h"
+#include "config/directive.h"
 #include "config/namespace_values.h"
+#include "config/sources/candidate.h"
 #include "config/sources/command_line.h"
 #include "config/sources/conf_file.h"
+#include "config/sources/conf_rewrite.h"
 #include "config/sources/environment.h"
+#include "config/sources/files.h"
 #include "config/values.h"
 #include "config/words.h"
 
@@ -96,9 +100,16 @@ ConfLine UsersLine(const std::vector<std::string>& users) {
 
 }  // namespace
 
+struct Options::Preparation {
+  Candidate candidate;
+  std::vector<const Option*> options;
+};
+
 Options::Options(uint64_t memory_bytes, const Files& files) : memory_bytes_(memory_bytes), files_(files) {
   state_.settings.maxmemory.Resolve(memory_bytes_);
 }
+
+Options::~Options() = default;
 
 LoadResult Options::Load(std::span<const std::string> words, std::span<const std::string> environment) {
   LoadResult result;
@@ -398,6 +409,10 @@ std::vector<const Option*> Options::RowsOf(std::initializer_list<Target> members
     options.push_back(option);
   }
   return options;
+}
+
+void Options::AddCandidate(Candidate&& candidate, std::vector<const Option*>&& rows) {
+  candidates_.push_back({std::move(candidate), std::move(rows)});
 }
 
 }  // namespace mayfly::config

@@ -22,15 +22,16 @@
 #include <utility>
 #include <vector>
 
-#include "config/directive.h"
 #include "config/option.h"
 #include "config/problem.h"
 #include "config/settings.h"
-#include "config/sources/candidate.h"
-#include "config/sources/conf_rewrite.h"
-#include "config/sources/files.h"
 
 namespace mayfly::config {
+
+struct Candidate;
+struct ConfLine;
+struct Directive;
+struct Files;
 
 using NameValue = std::pair<std::string, std::string>;
 
@@ -47,6 +48,9 @@ class Options {
   // Starts with the defaults. `maxmemory auto` and percentages are taken of `memory_bytes`
   // (MemoryLimit::Smaller); 0 means unknown. `files` must outlive this object.
   Options(uint64_t memory_bytes, const Files& files);
+  Options(const Options&) = delete;
+  Options& operator=(const Options&) = delete;
+  ~Options();
 
   // `words` are the command line without the program's name, `environment` all "NAME=value" texts.
   LoadResult Load(std::span<const std::string> words, std::span<const std::string> environment);
@@ -108,8 +112,8 @@ class Options {
   // error names the first option in the CONFIG SET that is one of these members. Candidates are adopted in the order in
   // which they were registered.
   template <typename... Values>
-  void Prepare(Candidate candidate, Values Settings::*... members) {
-    candidates_.push_back({std::move(candidate), RowsOf({members...})});
+  void Prepare(Candidate&& candidate, Values Settings::*... members) {
+    AddCandidate(std::move(candidate), RowsOf({members...}));
   }
 
  private:
@@ -125,6 +129,7 @@ class Options {
   Problem CheckSet(std::span<const NameValue> pairs) const;
   // The rows of these members, of which there is at least one. REQUIRES: each is an option's that CONFIG SET may change.
   static std::vector<const Option*> RowsOf(std::initializer_list<Target> members);
+  void AddCandidate(Candidate&& candidate, std::vector<const Option*>&& rows);
   class Attempt;
   std::string Value(const Option& option) const;
   Problem FindConfFile(const std::string& path);
@@ -144,10 +149,7 @@ class Options {
     Follower follower;
     std::vector<const Option*> options;
   };
-  struct Preparation {
-    Candidate candidate;
-    std::vector<const Option*> options;
-  };
+  struct Preparation;
 
   uint64_t memory_bytes_;
   const Files& files_;

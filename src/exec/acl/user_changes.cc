@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "config/sources/candidate.h"
 #include "config/sources/options.h"
 #include "exec/acl/permission.h"
 #include "server/acl/user.h"

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/log/log.h"
+#include "config/sources/files.h"
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/acl/user_changes.h"

@@ -11,12 +11,16 @@
 #include <string_view>
 
 #include "base/time/clock.h"
-#include "exec/call/command_table.h"
 #include "exec/call/refusal.h"
-#include "resp/writer.h"
-#include "server/clients/session.h"
 
 namespace mayfly {
+
+namespace resp {
+class Writer;
+}
+
+struct Session;
+struct TableRow;
 
 enum class Origin : uint8_t {
   kClient,       // a client sent it

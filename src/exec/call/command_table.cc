@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/text/ascii.h"
+#include "base/time/histogram.h"
+#include "server/acl/command_catalogue.h"
 
 namespace mayfly {
 namespace {
@@ -121,7 +123,10 @@ size_t CommandTable::Folded::Slot(size_t size, size_t mask) const noexcept {
   return static_cast<size_t>(mixed >> 40) & mask;
 }
 
-CommandTable::CommandTable() {
+TableRow::TableRow() noexcept = default;
+TableRow::~TableRow() = default;
+
+CommandTable::CommandTable() : catalogue_(std::make_unique<CommandCatalogue>()) {
   const auto for_each = [](bool in_container, const auto& add) {
     for (const CommandFamily* family = CommandFamily::First(); family != nullptr; family = family->next()) {
       if (family->container().empty() == in_container) continue;
@@ -146,17 +151,19 @@ CommandTable::CommandTable() {
   FillCatalogue();
 }
 
+CommandTable::~CommandTable() = default;
+
 void CommandTable::FillCatalogue() {
   std::vector<std::string_view> categories;
   for (const Name& name : kAclNames) {
     assert(name.bit == uint32_t{1} << categories.size());
     categories.push_back(name.text);
   }
-  catalogue_.SetCategories(std::move(categories));
+  catalogue_->SetCategories(std::move(categories));
   for (const std::unique_ptr<TableRow>& row : owned_) {
     KnownCommand known{row->full_name, row->parent != nullptr, row->acl, {}};
     for (const TableRow* sub : row->subcommands) known.subcommands.push_back(sub->id);
-    catalogue_.Add(std::move(known));
+    catalogue_->Add(std::move(known));
   }
 }
 

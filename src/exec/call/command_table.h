@@ -12,15 +12,19 @@
 #include <string_view>
 #include <vector>
 
-#include "base/time/histogram.h"
 #include "exec/call/command.h"
-#include "server/acl/command_catalogue.h"
 #include "server/figures/call_stats.h"
 
 namespace mayfly {
 
+class CommandCatalogue;
+class Histogram;
+
 // A row in the table: the command with derived facts and counters.
 struct TableRow {
+  TableRow() noexcept;
+  ~TableRow();
+
   const Command* command = nullptr;
   uint32_t id = 0;                   // from 0 on, without gaps; also for each subcommand
   const TableRow* parent = nullptr;  // the container, for a subcommand
@@ -54,6 +58,7 @@ class CommandTable {
  public:
   // Adds every registered family.
   CommandTable();
+  ~CommandTable();
   CommandTable(const CommandTable&) = delete;
   CommandTable& operator=(const CommandTable&) = delete;
 
@@ -81,7 +86,7 @@ class CommandTable {
     return *owned_[id];
   }
   // The names and categories of the rows, for the rules of users.
-  const CommandCatalogue& catalogue() const noexcept { return catalogue_; }
+  const CommandCatalogue& catalogue() const noexcept { return *catalogue_; }
   // Without subcommands, sorted by name.
   const std::vector<TableRow*>& rows() const noexcept { return rows_; }
   void ResetStats() const noexcept;
@@ -108,7 +113,7 @@ class CommandTable {
 
   std::vector<std::unique_ptr<TableRow>> owned_;
   std::vector<TableRow*> rows_;
-  CommandCatalogue catalogue_;
+  std::unique_ptr<CommandCatalogue> catalogue_;
   std::vector<TableRow*> slots_;  // open addressing, a power of two
 };
 

@@ -5,9 +5,11 @@
 #include <span>
 #include <string_view>
 
-#include "exec/call/call.h"
-
 namespace mayfly {
+
+class RunningCall;
+struct Session;
+struct TableRow;
 
 // A request that has begun. The client may be null.
 struct Begun {

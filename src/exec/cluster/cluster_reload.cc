@@ -10,6 +10,7 @@
 #include "base/bits/key_slot.h"
 #include "base/log/log.h"
 #include "cache/keyspace/databases.h"
+#include "config/sources/candidate.h"
 #include "config/sources/options.h"
 #include "server/clients/sessions.h"
 #include "server/clients/subscriptions.h"

@@ -6,6 +6,7 @@
 
 #include "cache/keyspace/look_ahead.h"
 #include "cache/types/look_ahead.h"
+#include "resp/whole_requests.h"
 #include "server/acl/user.h"
 #include "server/clients/output_pool.h"
 

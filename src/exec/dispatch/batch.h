@@ -26,6 +26,8 @@
 #include "cache/keyspace/databases.h"
 #include "exec/call/command_table.h"
 #include "exec/call/in_flight.h"
+#include "resp/args.h"
+#include "resp/limits.h"
 #include "resp/parser.h"
 #include "server/acl/known_heads.h"
 #include "server/clients/sessions.h"

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <string>
 
+#include "base/time/histogram.h"
 #include "config/sources/options.h"
 #include "exec/call/command_table.h"
 #include "exec/info/info_sections.h"

@@ -8,6 +8,7 @@
 #include "cache/keyspace/databases.h"
 #include "cache/keyspace/task_name.h"
 #include "config/namespace_values.h"
+#include "config/sources/candidate.h"
 #include "config/sources/options.h"
 
 namespace mayfly {

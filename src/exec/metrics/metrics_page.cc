@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/time/histogram.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/call/command_table.h"

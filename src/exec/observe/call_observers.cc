@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "server/clients/session.h"
+#include "server/server.h"
+
 namespace mayfly {
 
 void CallObservers::Add(CallObserver& observer) {

@@ -6,10 +6,10 @@
 
 #include <vector>
 
-#include "exec/call/call.h"
-#include "server/server.h"
-
 namespace mayfly {
+
+struct Call;
+struct Server;
 
 class CallObserver {
  public:

@@ -5,7 +5,11 @@
 #include <string_view>
 
 #include "config/sources/options.h"
+#include "exec/call/call.h"
+#include "exec/call/command_table.h"
+#include "exec/call/in_flight.h"
 #include "server/clients/sessions.h"
+#include "server/server.h"
 
 namespace mayfly {
 namespace {

@@ -6,10 +6,11 @@
 #pragma once
 
 #include "base/log/crash_report.h"
-#include "exec/call/in_flight.h"
-#include "server/server.h"
 
 namespace mayfly {
+
+class InFlight;
+struct Server;
 
 class CrashScene final : public CrashWitness {
  public:

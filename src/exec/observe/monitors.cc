@@ -8,8 +8,10 @@
 #include "base/text/quote.h"
 #include "base/time/clock.h"
 #include "config/sources/options.h"
+#include "exec/call/call.h"
 #include "exec/call/shown_arguments.h"
 #include "server/clients/sessions.h"
+#include "server/server.h"
 
 namespace mayfly {
 namespace {

@@ -12,11 +12,13 @@
 #include <vector>
 
 #include "base/memory/shared_bytes.h"
-#include "exec/call/call.h"
 #include "exec/observe/call_observers.h"
-#include "server/server.h"
 
 namespace mayfly {
+
+struct Call;
+struct Server;
+struct Session;
 
 class Monitors final : public CallObserver {
  public:

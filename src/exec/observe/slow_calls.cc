@@ -8,9 +8,13 @@
 
 #include "base/time/clock.h"
 #include "config/sources/options.h"
+#include "exec/call/call.h"
+#include "exec/call/command_table.h"
 #include "exec/call/shown_arguments.h"
+#include "server/clients/session.h"
 #include "server/figures/latency_monitor.h"
 #include "server/figures/slow_log.h"
+#include "server/server.h"
 
 namespace mayfly {
 namespace {

@@ -16,11 +16,12 @@
 #include <string_view>
 
 #include "base/time/clock.h"
-#include "exec/call/call.h"
-#include "exec/call/command_table.h"
-#include "server/server.h"
 
 namespace mayfly {
+
+struct Call;
+struct Server;
+struct TableRow;
 
 class SlowCalls {
  public:

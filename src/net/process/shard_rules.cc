@@ -2,6 +2,9 @@
 
 #include <optional>
 
+#include "config/sources/candidate.h"
+#include "config/sources/options.h"
+
 namespace mayfly::net {
 namespace {
 

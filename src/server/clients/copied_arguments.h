@@ -8,26 +8,13 @@
 #include <span>
 #include <string_view>
 
-#include "base/memory/heap.h"
-
 namespace mayfly {
 
 class CopiedArguments {
  public:
   CopiedArguments() noexcept = default;
   // Throws std::bad_alloc.
-  explicit CopiedArguments(std::span<const std::string_view> arguments) : count_(arguments.size()) {
-    for (const std::string_view argument : arguments) text_bytes_ += argument.size();
-    block_ = std::make_unique_for_overwrite<char[]>(block_bytes());
-    char* text = block_.get() + count_ * sizeof(std::string_view);
-    char* view = block_.get();
-    for (const std::string_view argument : arguments) {
-      argument.copy(text, argument.size());
-      new (view) std::string_view(text, argument.size());
-      text += argument.size();
-      view += sizeof(std::string_view);
-    }
-  }
+  explicit CopiedArguments(std::span<const std::string_view> arguments);
 
   // Views into this object; the views stay valid when the object is moved.
   std::span<const std::string_view> all() const noexcept {
@@ -36,7 +23,7 @@ class CopiedArguments {
   // Of the arguments alone.
   uint64_t text_bytes() const noexcept { return text_bytes_; }
   // As the allocator counts it.
-  uint64_t memory() const noexcept { return block_ == nullptr ? 0 : Heap::SizeClass(block_bytes()); }
+  uint64_t memory() const noexcept;
 
  private:
   size_t block_bytes() const noexcept { return count_ * sizeof(std::string_view) + text_bytes_; }

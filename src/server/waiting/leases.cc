@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "server/clients/session.h"
-#include "server/hubs/hubs.h"
 
 namespace mayfly {
 namespace {
@@ -22,17 +21,17 @@ constexpr uint32_t kLeaseReasons =
 }  // namespace
 
 // A listener without reasons costs nothing. The constructor takes the place among the listeners, so Hear takes no memory.
-Leases::Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher,
-               std::mt19937_64& random, uint64_t now_mono_ms)
-    : Alarm(hubs.alarms),
-      Ear(hubs.client_ends),
+Leases::Leases(Alarms& alarms, Accounts& accounts, ClientEnds& ends, ChangeHub& changes, WaitingKeys& waiting,
+               const Hasher& hasher, std::mt19937_64& random, uint64_t now_mono_ms)
+    : Alarm(alarms),
+      Ear(ends),
       changes_(changes),
       waiting_(waiting),
       random_(random),
       invalidations_(hasher),
       wheel_(LeaseWheelHooks(), now_mono_ms),
       leases_(0, KeyPlaceHash(hasher)),
-      account_(hubs.accounts, account_bytes_) {
+      account_(accounts, account_bytes_) {
   changes_.Listen(*this, Interest{});
 }
 

@@ -37,8 +37,6 @@
 
 namespace mayfly {
 
-struct Hubs;
-
 struct Lease {
   enum class State : uint8_t {
     kHeld,
@@ -76,8 +74,8 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   static constexpr size_t kMostBytesOfFailures = kMostBytes / 4;
 
   // Borrows all arguments.
-  Leases(Hubs& hubs, ChangeHub& changes, WaitingKeys& waiting, const Hasher& hasher, std::mt19937_64& random,
-         uint64_t now_mono_ms);
+  Leases(Alarms& alarms, Accounts& accounts, ClientEnds& ends, ChangeHub& changes, WaitingKeys& waiting,
+         const Hasher& hasher, std::mt19937_64& random, uint64_t now_mono_ms);
   ~Leases() override;
 
   // The lease of the key, in any state; null if there is none.

@@ -14,7 +14,7 @@ ParkingLot::ParkingLot(Hubs& hubs, ChangeHub& changes, Stats& stats, const Hashe
                        uint64_t now_mono_ms)
     : Alarm(hubs.alarms),
       Ear(hubs.client_ends),
-      keys_(changes, stats, hasher),
+      keys_(changes, stats.name_bytes, hasher),
       wheel_(ParkedWheelHooks(), now_mono_ms) {}
 
 ParkingLot::~ParkingLot() {

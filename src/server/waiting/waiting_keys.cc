@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "server/clients/name_bytes.h"
-#include "server/figures/stats.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly {
@@ -63,8 +62,8 @@ void Unlink(Wait& wait) noexcept {
 
 }  // namespace
 
-WaitingKeys::WaitingKeys(ChangeHub& changes, Stats& stats, const Hasher& hasher)
-    : changes_(changes), name_bytes_(stats.name_bytes), keys_(0, KeyPlaceHash(hasher)) {}
+WaitingKeys::WaitingKeys(ChangeHub& changes, uint64_t& name_bytes, const Hasher& hasher)
+    : changes_(changes), name_bytes_(name_bytes), keys_(0, KeyPlaceHash(hasher)) {}
 
 WaitingKeys::~WaitingKeys() { changes_.Unlisten(*this); }
 

@@ -30,7 +30,6 @@
 namespace mayfly {
 
 struct Parked;
-struct Stats;
 struct WaitedKey;
 
 // One place in the line of one key.
@@ -69,8 +68,8 @@ class WaitingKeys final : public ChangeListener {
  public:
   static constexpr unsigned kSwappedAtOnce = 1024;  // of 300,000 keys: another client waits 5 ms at most
 
-  // Borrows `changes`, and `stats` for its name_bytes.
-  WaitingKeys(ChangeHub& changes, Stats& stats, const Hasher& hasher);
+  // Borrows all arguments. `name_bytes`: Stats::name_bytes.
+  WaitingKeys(ChangeHub& changes, uint64_t& name_bytes, const Hasher& hasher);
   ~WaitingKeys() override;
 
   // Puts `parked` into the line of each key, by its order. Throws std::bad_alloc without a change.

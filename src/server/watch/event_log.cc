@@ -6,6 +6,7 @@
 #include "base/log/log.h"
 #include "base/text/numbers.h"
 #include "cache/entry/entry.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly {
 namespace {

@@ -27,10 +27,11 @@
 #include "base/time/clock.h"
 #include "cache/keyspace/change.h"
 #include "server/hubs/alarms.h"
-#include "server/waiting/parking.h"
 #include "server/watch/event_ring.h"
 
 namespace mayfly {
+
+class ParkingLot;
 
 class EventLog final : public ChangeListener, private Alarms::Alarm {
  public:

@@ -7,7 +7,6 @@
 #include "base/memory/heap.h"
 #include "cache/entry/entry.h"
 #include "resp/bulk_text.h"
-#include "server/hubs/hubs.h"
 
 namespace mayfly {
 namespace {
@@ -25,13 +24,14 @@ std::string ListOf(std::string_view key) {
 }  // namespace
 
 // A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
-Tracking::Tracking(Hubs& hubs, ChangeHub& changes, Sessions& sessions, const Hasher& hasher)
-    : Ear(hubs.client_ends),
+Tracking::Tracking(Accounts& accounts, ClientEnds& ends, ChangeHub& changes, Sessions& sessions,
+                   const Hasher& hasher)
+    : Ear(ends),
       changes_(changes),
       sessions_(sessions),
       hash_(hasher),
       keys_(0, KeyPlaceHash(hasher)),
-      account_(hubs.accounts, account_bytes_) {
+      account_(accounts, account_bytes_) {
   changes_.Listen(*this, Interest{});
 }
 

@@ -38,15 +38,14 @@
 
 namespace mayfly {
 
-struct Hubs;
-
 class Tracking final : public ChangeListener, private ClientEnds::Ear {
  public:
   // The RESP2 channel for redirected messages: the redirect target subscribes to this channel.
   static constexpr std::string_view kChannel = "__redis__:invalidate";
 
   // Borrows all arguments.
-  Tracking(Hubs& hubs, ChangeHub& changes, Sessions& sessions, const Hasher& hasher);
+  Tracking(Accounts& accounts, ClientEnds& ends, ChangeHub& changes, Sessions& sessions,
+           const Hasher& hasher);
   ~Tracking() override;
 
   // Begins tracking, or changes the client's options, and adds `prefixes`. Throws std::bad_alloc without a change, except

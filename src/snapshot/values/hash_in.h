@@ -8,6 +8,7 @@
 #include <memory>
 #include <string_view>
 
+#include "cache/types/hash_value.h"
 #include "snapshot/values/reading.h"
 
 namespace mayfly::rdb {

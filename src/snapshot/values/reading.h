@@ -11,12 +11,8 @@
 #include <string_view>
 
 #include "base/time/clock.h"
-#include "cache/types/hash_value.h"
-#include "cache/types/list_value.h"
+#include "cache/types/limits.h"
 #include "cache/types/member_home.h"
-#include "cache/types/set_value.h"
-#include "cache/types/sorted_set_value.h"
-#include "cache/types/stream/stream_value.h"
 #include "snapshot/format/packed.h"
 #include "snapshot/format/rdb_in.h"
 

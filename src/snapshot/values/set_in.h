@@ -6,6 +6,7 @@
 #include <memory>
 #include <string_view>
 
+#include "cache/types/set_value.h"
 #include "snapshot/values/reading.h"
 
 namespace mayfly::rdb {

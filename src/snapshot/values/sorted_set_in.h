@@ -7,6 +7,7 @@
 #include <memory>
 #include <string_view>
 
+#include "cache/types/sorted_set_value.h"
 #include "snapshot/values/reading.h"
 
 namespace mayfly::rdb {

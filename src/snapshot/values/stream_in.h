@@ -17,6 +17,8 @@
 #include <memory>
 #include <string_view>
 
+#include "cache/types/stream/stream_id.h"
+#include "cache/types/stream/stream_value.h"
 #include "snapshot/values/reading.h"
 
 namespace mayfly {

@@ -3,7 +3,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "cache/table/hash_table.h"
+#include "cache/table/hash_table_resize.h"
 #include "unit/cache/hash_table_policy.h"
 
 namespace mayfly {

@@ -5,7 +5,7 @@
 #include <cstdlib>
 #include <vector>
 
-#include "cache/table/hash_table.h"
+#include "cache/table/hash_table_resize.h"
 
 namespace mayfly {
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "config/sources/candidate.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

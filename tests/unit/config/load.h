@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/text/glob.h"
+#include "config/sources/files.h"
 #include "config/sources/options.h"
 #include "config/words.h"
 

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "config/sources/conf_file.h"
+#include "config/sources/conf_rewrite.h"
 #include "config/values.h"
 #include "unit/config/load.h"
 

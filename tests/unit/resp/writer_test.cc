@@ -10,7 +10,8 @@
 
 #include <catch2/catch.hpp>
 
-#include "resp/parser.h"
+#include "base/text/numbers.h"
+#include "resp/whole_requests.h"
 #include "support/exact_block.h"
 #include "support/output_text.h"
 

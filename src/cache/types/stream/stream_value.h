@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "cache/entry/rich_value.h"
+#include "cache/types/limits.h"
 #include "cache/types/pack.h"
 #include "cache/types/stream/stream_id.h"
 
@@ -31,12 +32,6 @@ namespace mayfly {
 
 class StreamGroups;
 class StreamWatch;
-
-// The limits of a node: the options stream-node-max-bytes and stream-node-max-entries; 0 is no limit.
-struct StreamLimits {
-  size_t node_bytes = 4096;
-  size_t node_entries = 100;
-};
 
 // What the deletion of an entry means to the groups that hold it, or have still to deliver it.
 enum class StreamReferences : uint8_t {
