@@ -183,9 +183,8 @@ Names RandomLike(const Names& names) {
 
 class Client {
  public:
-  // Tables are laid out by the secret that comes of the seed.
-  explicit Client(uint64_t seed) : session_(server_.chunks) {
-    server_.hasher = Hasher(seed);
+  explicit Client(uint64_t hash_seed)
+      : server_(testing::LooplessServer::kAnyCyclesPerUs, hash_seed), session_(server_.chunks) {
     server_.Connect(session_);
   }
   Client(const Client&) = delete;

@@ -7,17 +7,16 @@
 namespace mayfly::testing {
 namespace {
 
-constexpr uint64_t kHashSeed = 20240229;
 constexpr uint64_t kRandomSeed = 7;
 constexpr size_t kSlice = 1000;
 
 }  // namespace
 
-LooplessServer::LooplessServer(double cycles_per_us)
+LooplessServer::LooplessServer(double cycles_per_us, uint64_t hash_seed)
     : Parts({.clock = clock,
              .options = options,
              .commands = commands,
-             .hasher = Hasher(kHashSeed),
+             .hasher = Hasher(hash_seed),
              .random_seed = kRandomSeed,
              .cycle_rate = CycleRate(cycles_per_us),
              .run_id = std::string(40, '0')}) {}

@@ -2,6 +2,8 @@
 // it. Seeds are fixed, so that runs repeat exactly. Loop thread only.
 #pragma once
 
+#include <cstdint>
+
 #include "base/memory/output.h"
 #include "base/time/clock.h"
 #include "config/sources/files.h"
@@ -24,9 +26,10 @@ struct StillSurroundings {
 class LooplessServer : public StillSurroundings, public Parts {
  public:
   static constexpr double kAnyCyclesPerUs = 1000;
+  static constexpr uint64_t kHashSeed = 20240229;
 
-  // The higher `cycles_per_us`, the less often the executor reads the clock again.
-  explicit LooplessServer(double cycles_per_us = kAnyCyclesPerUs);
+  // The higher `cycles_per_us`, the less often the executor reads the clock again. Tables are laid out by `hash_seed`.
+  explicit LooplessServer(double cycles_per_us = kAnyCyclesPerUs, uint64_t hash_seed = kHashSeed);
   LooplessServer(const LooplessServer&) = delete;
   LooplessServer& operator=(const LooplessServer&) = delete;
 
