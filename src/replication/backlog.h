@@ -1,12 +1,12 @@
-// The last bytes of the stream of commands: those that replicas have not got yet, and some more, for a replica that comes back
-// after a break of its link.
+// The last bytes of the command stream: the bytes that replicas have not got yet, and some more for a replica that reconnects
+// after a break.
 //
 //   begin()                                                        end()
 //     | block | block | block | ...                        | block |
 //                         ^ a replica's place    ^ another one's
 //
-// The bytes are there once, whatever the number of replicas: a replica is a place in the stream, and its output refers to the
-// blocks. A place is the number of bytes of the stream before it, as Redis's replication offset.
+// Each byte is stored once, whatever the number of replicas. A replica is a place in the stream, and the replica's output
+// refers to the blocks. A place is the number of bytes of the stream before it, like Redis's replication offset.
 //
 // Ownership: owns references to the blocks; outputs hold more. Loop thread only. Units: bytes.
 #pragma once
@@ -38,18 +38,18 @@ class Backlog {
   int64_t begin() const noexcept { return begin_; }
   int64_t end() const noexcept { return end_; }
   bool Has(int64_t place) const noexcept { return place >= begin_ && place <= end_; }
-  // The memory of the blocks, and of a spare one.
+  // The memory of all blocks, including the spare block.
   uint64_t bytes() const noexcept { return bytes_; }
 
-  // Room for `size` bytes at the end; Commit appends those that were written. Throws std::bad_alloc.
+  // Returns room for `size` bytes at the end; Commit appends the written bytes. Throws std::bad_alloc.
   char* Reserve(size_t size) { return Room(size).data(); }
-  // All room for one piece at the end, at least `size` bytes. Throws std::bad_alloc.
+  // Returns all room for one piece at the end, at least `size` bytes. Throws std::bad_alloc.
   std::span<char> Room(size_t size) {
     if (blocks_.empty() || blocks_.back().bytes.size() - blocks_.back().used < size) AddBlock(size);
     const Block& last = blocks_.back();
     return {last.bytes.data() + last.used, last.bytes.size() - last.used};
   }
-  // REQUIRES: size <= that of the last Reserve or Room.
+  // REQUIRES: size <= the size of the last Reserve or Room.
   void Commit(size_t size) noexcept {
     Block& last = blocks_.back();
     assert(size <= last.bytes.size() - last.used);
@@ -61,10 +61,10 @@ class Backlog {
     CopyBytes(Reserve(bytes.size()), bytes.data(), bytes.size());
     Commit(bytes.size());
   }
-  // Appends to `out` at most `most` bytes from `place` on. Returns their number, which is not 0 unless `place` is the end. Throws
+  // Appends to `out` at most `most` bytes from `place` on. Returns the number of bytes, 0 only if `place` is the end. Throws
   // std::bad_alloc. REQUIRES: Has(place); most != 0.
   size_t Feed(int64_t place, size_t most, OutputChain& out) const;
-  // Frees blocks whose bytes are all before `place`, but keeps the memory of one.
+  // Frees all blocks that end at or before `place`, except the last block. Keeps the memory of one freed block.
   void Forget(int64_t place) noexcept;
 
  private:
@@ -76,7 +76,7 @@ class Backlog {
   void AddBlock(size_t least);
 
   std::deque<Block> blocks_;
-  SharedBytes spare_;  // the memory of a forgotten block, for the next one
+  SharedBytes spare_;  // the memory of a forgotten block, for the next block
   int64_t begin_ = 0;
   int64_t end_ = 0;
   uint64_t bytes_ = 0;

@@ -22,7 +22,7 @@ constexpr std::string_view kExec = "*1\r\n$4\r\nEXEC\r\n";
 constexpr std::string_view kSet = "*3\r\n$3\r\nSET\r\n";
 constexpr std::string_view kSetWithDeadline = "*5\r\n$3\r\nSET\r\n";
 static_assert(kSet.size() == kSetWithDeadline.size());
-// Around the key and the value.
+// The room around the key and the value.
 constexpr size_t kTextCommandRoom = kSet.size() + 2 * resp::kMostAroundWord + DeadlineWords::kRoom;
 
 // A number as a word.
@@ -36,7 +36,7 @@ class NumberText {
   size_t size_;
 };
 
-// Of the wall clock from the monotonic one.
+// The wall clock minus the monotonic clock.
 int64_t DistanceMs(Now now) noexcept { return now.wall_ms - static_cast<int64_t>(now.mono_ms); }
 
 // REQUIRES: the entry expires.
@@ -116,7 +116,7 @@ void ChangeStream::OnChange(const Change& change) {
 
 [[gnu::always_inline]] inline char* ChangeStream::BeginText(const Change& change, std::string_view set,
                                                             std::string_view key, std::string_view text) {
-  if (change.entry == last_) {  // takes the place of its last value
+  if (change.entry == last_) {  // replaces the entry's last value
     commands_.CutTo(last_at_);
     --command_count_;
   } else if (!recent_.Add(key)) {
@@ -143,7 +143,7 @@ void ChangeStream::OnChange(const Change& change) {
     return out != nullptr;
   }
   const int64_t deadline = UnixMsOf(entry, distance_ms);
-  if (deadline <= cutoff_ms_) return false;  // gone already: nobody learns of such a key
+  if (deadline <= cutoff_ms_) return false;  // cut off already: replicas do not get the value
   char* const out = BeginText(change, kSetWithDeadline, entry.key(), text);
   if (out != nullptr) commands_.Commit(deadline_words_.Write(out, deadline));
   return out != nullptr;
@@ -235,7 +235,7 @@ bool ChangeStream::IsWorthACommand(const Change& change, const TurnChanges::Item
   return item.commands < kManyCommands || entry.rich()->Bytes() > kSmallValue;
 }
 
-// A value is renamed at no cost, whatever its length, so its replicas must not get it anew.
+// A rename costs nothing here, whatever the value's length: replicas must not get the value again.
 void ChangeStream::NoteRename(const Change& change) {
   const Entry& entry = *change.entry;
   last_ = nullptr;
@@ -253,7 +253,7 @@ bool ChangeStream::FinishRename(const Change& change) {
   const Renamed from = std::move(*renamed_);
   renamed_.reset();
   TurnChanges::Item& item = keys_.Of(change.keyspace, change.keyspace.KeyOf(change.key));
-  // A key of this name went in this turn, and nobody was told yet. MOVE takes no other key's place.
+  // A key with the new name was removed in this turn, without a DEL yet. MOVE does not replace a key.
   if (is_moved && item.left == TurnChanges::Left::kValue) Add(change.database, {"DEL", change.key});
   const bool ruled = change.keyspace.lifetimes().ruled();
   item.left = ruled ? TurnChanges::Left::kExpiry : TurnChanges::Left::kNothing;
@@ -384,8 +384,8 @@ void ChangeStream::Flush(Now now) {
   Clear();
 }
 
-// A key or a member that is due and not freed yet is told, too: if a replica becomes the master before this server frees it, it is
-// the replica that frees it here.
+// A due key or member that is not freed yet is sent, too. If a replica becomes the master before this server frees the key, the
+// new master's stream frees it here.
 const Entry* ChangeStream::TheirsOf(const TurnChanges::Item& item, Now now) const noexcept {
   const Entry* const entry = item.keyspace->LookAt(Key{keys_.NameOf(item), item.hash}, now.Begin());
   if (entry == nullptr || (cutoff_ms_ != 0 && Keyspace::IsCutOff(*entry, cutoff()))) return nullptr;

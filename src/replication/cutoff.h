@@ -1,23 +1,24 @@
-// A master's cutoffs, instead of a DEL for each key that expires, and what a replica does at one.
+// The replica's part of cutoffs: a master's cutoff replaces a DEL for each expired key.
 //
-// A cutoff is a Unix time at a place of the stream. A key whose deadline is at or before it is gone at the master, whether the
-// master has freed it or not: nobody finds it there, so nobody gives it another deadline. The replica has all deadlines from the
-// master, so it frees such keys without their names: a thousand keys of one deadline cost one message. Its own clocks have no say.
+// A cutoff is a Unix time at a place of the stream. A key with a deadline at or before the cutoff is gone at the master, even
+// if the master has not freed the key yet. No command at the master finds the key, so none can give it another deadline. The
+// replica has all deadlines from the master and frees the keys without their names: a thousand keys with one deadline cost
+// one message. The replica's own clocks play no part.
 //
-//   master:   a key is gone after its deadline --> a cutoff of that deadline, unless the last cutoff is as late
+//   master:   a key is gone after its deadline --> a cutoff at the deadline, unless the last cutoff is as late
 //   replica:  MoveTo --> frees some keys at once, and the others in slices
-//             DropKeysOf --> before a command of the master runs: its keys, if they wait for a slice
+//             DropKeysOf --> before a command of the master runs: frees the command's keys that still wait for a slice
 //
-// The master sends DEL nevertheless:
-//   - for a key that has a rule of its own (Keyspace::IsCutOff), whose members have deadlines, or of which something else is still
-//     to be told in the same turn
-//   - while a server that does not know cutoffs reads its stream, and until the backlog has forgotten the place where the last
-//     one has left (Replicas::MayUseCutoffs)
-//   - after its wall clock was set: a deadline that was told may not be its own deadline any more (ChangeStream::exact)
+// The master still sends DEL:
+//   - for a task, a key with a sliding TTL (Keyspace::IsCutOff), a key whose members have deadlines, or a key with another
+//     change to be written in the same turn
+//   - while a server without cutoffs reads the stream, and after the last such server has left until the backlog has forgotten
+//     the place where it left (Replicas::MayUseCutoffs)
+//   - after the master's wall clock was set: replicas may know another deadline than the key's own (ChangeStream::exact)
 //
-// The deadlines of a replica that was a master before are partly monotonic; others were told of them as Unix times, by the
-// distance of both clocks that ChangeStream has kept. A deadline that is told lies after the last cutoff, so a replica that begins
-// without any cutoff misses nothing.
+// A replica that was a master before has some monotonic deadlines. Other servers know these deadlines as Unix times, by the
+// distance of both clocks in ChangeStream. Every deadline in the stream lies after the last cutoff: a replica that begins
+// without a cutoff misses nothing.
 //
 // Borrows the server. Loop thread only. Units: milliseconds since 1970.
 #pragma once
@@ -37,26 +38,27 @@ struct TableRow;
 
 class Cutoff final : private SlicedWork::Step {
  public:
-  // So many keys are freed at once.
+  // A new cutoff frees at most this many keys at once.
   static constexpr size_t kAtOnce = 128;
 
   explicit Cutoff(Server& server);
   ~Cutoff() override;
 
-  // There was one, and none has ended it.
+  // True while a cutoff is in force.
   bool any() const noexcept { return at_.wall_ms != 0; }
-  // The stream has this cutoff here. No effect if there was a later one. `told_distance_ms`: of a server that was a master before.
+  // The stream has this cutoff here. No effect unless later than the last cutoff. `told_distance_ms`: the wall clock minus
+  // the monotonic clock, by which other servers know the deadlines of a server that was a master before.
   void MoveTo(int64_t unix_ms, int64_t told_distance_ms, Now now);
-  // Frees the keys of this command of the master that are cut off. REQUIRES: the arguments are those of a call of the row.
+  // Frees the keys of a master's command that are cut off. REQUIRES: `words` is a call of `row`.
   void DropKeysOf(const TableRow& row, std::span<const std::string_view> words, unsigned database) {
     if (waits_) [[unlikely]]
       DropNow(row, words, database);
   }
-  // The cutoff does not count from here on: frees at once what is left.
+  // Ends the cutoff: frees the remaining keys at once.
   void End(Now now);
-  // Likewise, but the keys stay: others will take their places.
+  // Ends the cutoff and keeps the keys: a snapshot is about to replace all of them.
   void Forget() noexcept;
-  // Goes on with what is left, after a script has ended.
+  // Goes on with the remaining keys, after a script has ended.
   void GoOn() noexcept {
     if (waits_) Announce();
   }
@@ -67,8 +69,8 @@ class Cutoff final : private SlicedWork::Step {
   void FreeSome(Now now, size_t budget);
 
   Server& server_;
-  Now at_;              // on the wall clock, and on that of the own monotonic deadlines; 0: none
-  bool waits_ = false;  // keys are left
+  Now at_;              // the cutoff as a wall time and as a monotonic time; 0: none
+  bool waits_ = false;  // some keys are not freed yet
 };
 
 }  // namespace mayfly

@@ -1,5 +1,5 @@
-// The last words of a SET with a deadline, "PXAT" and the Unix time. They are kept for the next one: requests of one turn that ask
-// for the same TTL have the same deadline.
+// The last words of a SET with a deadline: "PXAT" and the Unix time. The words are kept for the next SET: requests of one
+// turn with the same TTL have the same deadline.
 //
 // Loop thread only. Units: milliseconds since 1970.
 #pragma once
@@ -17,10 +17,10 @@ namespace mayfly {
 
 class DeadlineWords {
  public:
-  // What Write may touch.
+  // Write may touch this many bytes.
   static constexpr size_t kRoom = 64;
 
-  // Writes the words. Returns their end.
+  // Writes the words and returns the end.
   [[gnu::always_inline]] char* Write(char* out, int64_t unix_ms) noexcept {
     if (unix_ms != unix_ms_) [[unlikely]]
       return WriteOther(out, unix_ms);
@@ -31,7 +31,7 @@ class DeadlineWords {
  private:
   static constexpr std::string_view kName = "$4\r\nPXAT\r\n";
   static_assert(kName.size() + resp::kMostAroundWord + kMaxIntegerText <= kRoom);
-  // With a time of 13 digits, as until the year 2286. Other words are not kept.
+  // The size with a time of 13 digits, as until the year 2286. Words of another size are not kept.
   static constexpr size_t kUsual = kName.size() + 5 + 13 + 2;
 
   [[gnu::noinline]] char* WriteOther(char* out, int64_t unix_ms) noexcept {

@@ -20,7 +20,7 @@ bool HasTimedMembers(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().kind != Expiry::Kind::kNever;
 }
 
-// A sliding deadline is a TTL. Others stay Unix times, as for keys without facts (replication/cutoff.h).
+// Turns a sliding deadline into a TTL. Other deadlines stay Unix times, as for keys without facts (replication/cutoff.h).
 Expiry DeadlineOf(const Entry& entry, const KeyTerms& terms, Now now) noexcept {
   const Expiry is = entry.deadline();
   if (is.kind != Expiry::Kind::kWall || terms.wall || terms.slide_ms == 0) return is;
@@ -95,7 +95,7 @@ bool TakeFacts(Keyspace& keyspace, std::string_view facts, Now now) {
   rdb::In in(facts);
   std::string_view name;
   if (in.String(name) != rdb::ReadStatus::kOk) return false;
-  const std::string text(name);  // the next text takes its place
+  const std::string text(name);  // a copy: the next text overwrites `name`
   const Key key = keyspace.KeyOf(text);
   KeyTerms terms;
   while (!in.rest().empty()) {

@@ -1,16 +1,16 @@
-// What a key has in Mayfly alone, for replicas: a message to a channel to which nobody subscribes. So servers of Redis and Valkey
-// pass over it, and one stream serves all.
+// A key's facts that only Mayfly knows, as a message for replicas to a channel without subscribers. Servers of Redis and
+// Valkey ignore the message: one stream serves all replicas.
 //
-//   PUBLISH __mayfly__ "k" key, AUX fields     terms of the key, deadlines of its members: as in a snapshot (snapshot/key_terms.h,
+//   PUBLISH __mayfly__ "k" key, AUX fields     terms of the key, deadlines of members: as in a snapshot (snapshot/key_terms.h,
 //                                              snapshot/values/member_terms.h)
-//   PUBLISH __mayfly__ "c" request             a command that older servers do not know, on deadlines of members
-//   PUBLISH __mayfly__ "t" Unix time in ms     a cutoff: keys whose deadlines are at or before it are gone (replication/cutoff.h)
-//   PUBLISH __mayfly__ "c" REPLCONF NOCUTOFF   from here on there is no cutoff. Older Mayflys pass over it, too
+//   PUBLISH __mayfly__ "c" request             a command on deadlines of members, unknown to older servers
+//   PUBLISH __mayfly__ "t" Unix time in ms     a cutoff: keys with deadlines at or before it are gone (replication/cutoff.h)
+//   PUBLISH __mayfly__ "c" REPLCONF NOCUTOFF   ends the cutoff. Older versions of Mayfly ignore this message, too
 //
-// Clients cannot send such a message: a master does not forward theirs, and a replica takes messages from a Mayfly alone, which
-// tells so when the link is made (replication/handshake.h).
+// Clients cannot forge a message: a master does not forward clients' messages to this channel, and a replica accepts messages
+// only from a Mayfly. The handshake tells if the master is a Mayfly (replication/handshake.h).
 //
-// A message concerns the database that is selected, and comes after the key's value or expiry.
+// A message concerns the selected database, and follows the key's value or expiry.
 #pragma once
 
 #include <string>
@@ -27,13 +27,13 @@ inline constexpr std::string_view kFactsChannel = "__mayfly__";
 inline constexpr char kFactsOfKey = 'k';
 inline constexpr char kFactsCommand = 'c';
 inline constexpr char kFactsCutoff = 't';
-// The subcommand of REPLCONF.
+// The subcommand of REPLCONF that ends a cutoff.
 inline constexpr std::string_view kNoCutoff = "NOCUTOFF";
 
-// The message with the facts of an entry of the keyspace; empty: it has none. Throws std::bad_alloc.
+// Returns the message with the facts of an entry of the keyspace; "" if the entry has none. Throws std::bad_alloc.
 std::string FactsOf(const Keyspace& keyspace, const Entry& entry, Now now);
-// Gives the key the facts of a message, but for its first byte. False: these are no facts. No effect if there is no such key.
-// Throws std::bad_alloc.
+// Gives the key the facts of a message without its first byte. Returns false if the bytes are not facts. No effect if the key
+// does not exist. Throws std::bad_alloc.
 bool TakeFacts(Keyspace& keyspace, std::string_view facts, Now now);
 
 }  // namespace mayfly

@@ -63,7 +63,7 @@ void Failover::Become(State state) noexcept {
                                                         : "failover-in-progress";
 }
 
-// Whatever was changed since the replicas were asked last has to be confirmed as well.
+// Replicas must confirm changes after the last question as well.
 void Failover::OnTurnEnd(Now now) noexcept {
   if (state_ != State::kWaits || server_.Busy()) return;
   Replicas& replicas = *Replicas::IfMade(server_);

@@ -1,12 +1,12 @@
-// A planned handover: this master and one of its replicas change roles, and no write that was taken is lost (FAILOVER).
+// A planned handover (FAILOVER): this master and one of its replicas change roles, and no accepted write is lost.
 //
-//   kNone --Begin: writers wait, nothing expires--> kWaits --a replica has everything--> kUnderWay: this server follows it
+//   kNone --Begin: writers wait, nothing expires--> kWaits --a replica has everything--> kUnderWay: follows the replica
 //     ^                                                |                                     |  PSYNC ... FAILOVER
 //     |<------------- the time is over, or Abort ------+                                     |
-//     +<------------- it says no, or cannot be reached, or Abort: a master as before --------+--> it is the master
+//     +<-- the replica refuses or cannot be reached, or Abort: a master as before -----------+--> the replica is the master
 //
-// Writers who have waited get READONLY from the server that is a replica then, as after any change of masters. If the connection
-// breaks after the question, the replica may be a master or not: the question is asked again until there is an answer.
+// Writers that have waited get READONLY, as after any change of masters: this server is a replica by then. If the connection
+// breaks after the question, the replica may have become the master or not: this server asks again until there is an answer.
 //
 // Borrows the server. Loop thread only.
 #pragma once
@@ -26,14 +26,14 @@ namespace mayfly {
 class Failover final : public LatePart, private Alarms::Alarm, private TurnEnds::Ear {
  public:
   struct Terms {
-    std::optional<config::MasterAddress> target = {};  // nothing: whichever replica has everything first
-    bool force = false;                                // at the end of the time, also if it has not
-    uint64_t timeout_ms = 0;                           // 0: none
+    std::optional<config::MasterAddress> target = {};  // empty: the first replica that has everything
+    bool force = false;       // switch at the timeout, even if the target lacks something
+    uint64_t timeout_ms = 0;  // 0: no timeout
   };
 
   explicit Failover(Server& server);
   ~Failover() override;
-  // Of this server; makes it. Throws std::bad_alloc.
+  // This server's failover, made on first use. Throws std::bad_alloc.
   static Failover& Of(Server& server);
   static Failover* IfMade(Server& server) noexcept { return static_cast<Failover*>(server.failover.get()); }
 
@@ -43,11 +43,11 @@ class Failover final : public LatePart, private Alarms::Alarm, private TurnEnds:
   }
 
   bool running() const noexcept { return state_ != State::kNone; }
-  // REQUIRES: !running(); the target, if there is one, is a replica that gets the stream, or `force`.
+  // REQUIRES: !running(); a target, if given, is a replica that gets the stream, or `force`.
   void Begin(Terms&& terms, Now now);
   // REQUIRES: running().
   void Abort(Now now);
-  // What the target has said (MasterLink).
+  // Takes the target's answer from MasterLink.
   void OnAnswer(bool is_master, Now now);
 
  private:
@@ -64,7 +64,7 @@ class Failover final : public LatePart, private Alarms::Alarm, private TurnEnds:
   Server& server_;
   State state_ = State::kNone;
   Terms terms_;
-  int64_t asked_at_ = -1;  // the place that replicas were asked to confirm
+  int64_t asked_at_ = -1;  // the last place that replicas were asked to confirm
   uint64_t deadline_mono_ms_ = Alarms::kNever;
 };
 

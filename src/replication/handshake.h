@@ -1,6 +1,6 @@
-// What a replica says to its master before the master sends keys or commands. Each answer is one line:
+// A replica's requests to its master before the master sends keys or commands. Each answer is one line:
 //
-//   PING                                       +PONG, or an error that asks for a password
+//   PING                                       +PONG, or an error if a password is needed
 //   AUTH [user] password                       +OK          if there is a password
 //   REPLCONF listening-port <port>             +OK
 //   REPLCONF ip-address <address>              +OK          if an address is announced
@@ -9,7 +9,7 @@
 //   PSYNC <history> <offset + 1>, or PSYNC ? -1
 //                                              +FULLRESYNC <history> <offset>, +CONTINUE [history], or an error
 //
-// Errors of REPLCONF do not matter: older servers do not know every option. Without state outside; knows no time.
+// Errors of REPLCONF do not matter: older servers do not know every option. Does no input or output itself; reads no clock.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@
 
 namespace mayfly {
 
-// What a Mayfly answers to REPLCONF ... CAPA MAYFLY.
+// A Mayfly's answer to REPLCONF ... CAPA MAYFLY.
 inline constexpr std::string_view kMayflyAnswer = "+OK mayfly";
 
 struct HandshakeTerms {
   std::string user = {};  // empty: the default user
   std::string password = {};
-  std::string announced_address = {};  // empty: the one that the master sees
+  std::string announced_address = {};  // empty: the address that the master sees
   uint16_t listening_port = 0;
-  std::string history = {};    // of the stream that this server has; empty: none
-  int64_t offset = 0;          // in that stream
-  bool takes_cutoffs = false;  // instead of a DEL for each expired key (replication/cutoff.h)
+  std::string history = {};    // of this server's stream; empty: none
+  int64_t offset = 0;          // in the stream `history`
+  bool takes_cutoffs = false;  // cutoffs instead of a DEL for each expired key (replication/cutoff.h)
   bool hands_over = false;     // asks a replica to become the master
 };
 
@@ -36,9 +36,9 @@ class Handshake {
  public:
   enum class State : uint8_t {
     kUnderWay,
-    kFull,      // the master sends all keys; then its stream goes on at offset()
-    kContinue,  // the stream goes on where it was
-    kLater,     // the master cannot now
+    kFull,      // the master sends all keys, and then the stream from offset() on
+    kContinue,  // the stream goes on at offset()
+    kLater,     // the master cannot answer now
     kRefused,   // see problem()
   };
 
@@ -46,16 +46,16 @@ class Handshake {
 
   // The first request.
   std::string Begin();
-  // The master's line, without its end. Returns the next request, or "".
+  // Takes a line of the master, without the line end. Returns the next request, or "".
   std::string Take(std::string_view line);
   State state() const noexcept { return state_; }
-  // The last request is sent: PSYNC.
+  // True after the last request: PSYNC.
   bool asks_for_keys() const noexcept { return step_ == Step::kSync; }
-  // One line.
+  // The reason for kLater or kRefused, in one line.
   const std::string& problem() const noexcept { return problem_; }
   const std::string& history() const noexcept { return terms_.history; }
   int64_t offset() const noexcept { return terms_.offset; }
-  // The master is one, too: what it says of keys by messages is true (replication/facts.h).
+  // The master is a Mayfly: messages with facts of keys are true (replication/facts.h).
   bool is_mayfly() const noexcept { return is_mayfly_; }
   // The stream may have cutoffs.
   bool gets_cutoffs() const noexcept { return is_mayfly_ && terms_.takes_cutoffs; }

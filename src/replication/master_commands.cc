@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kProtocol = 2;
 
-// How the master's commands see the keys.
+// Shows expired keys to the master's commands, and suspends the rules for TTLs.
 class MasterView {
  public:
   explicit MasterView(Databases& databases) noexcept
@@ -39,7 +39,7 @@ class MasterView {
 
 bool Is(std::string_view word, std::string_view name) noexcept { return EqualsIgnoringCase(word, name); }
 
-// Redis sends what scripts have done, not the scripts.
+// A master of Redis sends the effects of scripts, not the scripts.
 bool IsOfMaster(const TableRow& row) noexcept {
   const uint32_t flags = row.command->flags;
   const bool is_message = (flags & kMayReplicate) != 0 && (flags & kNoScript) == 0;
@@ -107,7 +107,7 @@ void MasterCommands::Take(std::span<const std::string_view> words, Range range, 
   if (!words.empty() && Is(words[0], "MULTI")) {
     in_transaction_ = true;
     transaction_.clear();
-    // Only what precedes it has taken effect.
+    // Only the requests before MULTI have taken effect.
     input_.erase(0, range.begin);
     parsed_ = range.size;
     return;
@@ -168,7 +168,7 @@ void MasterCommands::RunFacts(std::span<const std::string_view> words, Now now) 
   const std::string_view message = words[2];
   const char kind = message.empty() ? '\0' : message[0];
   if (kind == kFactsCutoff && TakeCutoff(message.substr(1), now)) return;
-  bool good = homeless_;  // there is no such database here
+  bool good = homeless_;  // the database does not exist here
   if (!good && kind == kFactsOfKey)
     good = TakeFacts(server_.databases.At(session_.db), message.substr(1), now);
   if (!good && kind == kFactsCommand) {

@@ -23,12 +23,12 @@
 namespace mayfly {
 namespace {
 
-// As in Redis: what a blocked client waits for does not happen here any more.
+// As in Redis: blocked clients get an error, since the awaited events do not happen here any more.
 void EndWaits(Server& server) {
   for (const auto& [id, session] : server.sessions.by_id()) {
     const Parked* const parked = session->parked;
     if (parked == nullptr || parked->paused || parked->delayed || session->Has(Mode::kReplica)) continue;
-    if (parked->reason != WakeReason::kNone) continue;  // it runs again, and a cluster redirects it then
+    if (parked->reason != WakeReason::kNone) continue;  // the request runs again: a cluster redirects it
     server.parking.Leave(*session);
     session->reply.Error(
         "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
@@ -103,7 +103,7 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }
 
-// What is being loaded is a whole file: the load goes on.
+// A load goes on: the file is complete.
 void MasterLink::FollowNone(Now now) {
   if (!figures_.follows()) return;
   const bool loading = figures_.state == State::kLoading;
@@ -153,7 +153,7 @@ void MasterLink::NoteMasterKeys(bool has_them) noexcept {
   if (server_.cluster != nullptr) server_.cluster->NoteMasterKeys(has_them);
 }
 
-// A put finds no hidden key, and the key would be there twice.
+// A replica with writes must not hide keys: a put does not find a hidden key, and the key would exist twice.
 void MasterLink::HoldExpired() noexcept {
   const bool hides = figures_.follows() && server_.options.settings().replica_read_only;
   server_.databases.TreatExpired(hides ? ExpiredKeys::kHidden : ExpiredKeys::kRemoved);
@@ -194,7 +194,7 @@ void MasterLink::OnWake(Now now, Log*) noexcept {
   if (NextWake() > now.mono_ms) return;
   if (shown_.closes()) {
     Lose("a client has ended it (CLIENT KILL)", now);
-    retry_mono_ms_ = now.mono_ms;  // as Redis: the master is there
+    retry_mono_ms_ = now.mono_ms;  // as in Redis: the master can be reached
     return;
   }
   try {
@@ -223,7 +223,7 @@ bool MasterLink::GivesUpCutoffs(Now now) {
   return true;
 }
 
-// A master that sends all keys only wants to know that somebody reads.
+// While a master sends all keys, an empty line is enough: the replica reads.
 void MasterLink::Tell() {
   if (connection_ == nullptr) return;
   if (figures_.state != State::kConnected) return connection_->Send("\n");
@@ -250,12 +250,12 @@ void MasterLink::Connect(Now now) {
 
 HandshakeTerms MasterLink::Terms() const {
   const config::Settings& settings = server_.options.settings();
-  // A master that is reached by TLS shows this server to others that speak TLS, too.
+  // A master reached by TLS shows this server's address to users of TLS, too.
   const bool by_tls = settings.tls_replication && settings.tls_port != 0;
   const int64_t own = by_tls ? settings.tls_port : settings.port;
   std::string address = settings.replica_announce_ip;
   int64_t port = settings.replica_announce_port != 0 ? settings.replica_announce_port : own;
-  if (server_.cluster != nullptr) {  // the master looks for the line that names this replica
+  if (server_.cluster != nullptr) {  // the master looks up this replica's line in the map
     const ClusterNode& self = server_.cluster->map().self();
     if (address.empty() && self.host != ClusterMap::kSameHost) address = self.host;
     if (settings.replica_announce_port == 0) port = self.port;
@@ -280,7 +280,7 @@ void MasterLink::OnNews() noexcept {
       connection_->Send(handshake_->Begin());
     }
     Work(now);
-    // Also while a file is loaded: its link is of no more use, but the file is.
+    // While a file is loaded, a broken link does not matter: the file is complete.
     if (connection_ != nullptr && connection_->ended() && figures_.state != State::kLoading)
       Lose(ReasonOf(*connection_), now);
   } catch (const std::bad_alloc&) {
@@ -332,7 +332,7 @@ void MasterLink::EndHandshake(Now now) {
   const bool is_answer = handshake_->state() != Handshake::State::kLater &&
                          (handshake_->asks_for_keys() || handover_ == Handover::kToAsk);
   if (handover_ != Handover::kNone && is_answer) {
-    // It may be one since an earlier question whose answer was lost.
+    // The replica may have become the master after an earlier question, and the answer was lost.
     const bool is_master = handshake_->state() != Handshake::State::kRefused ||
                            handshake_->problem().find("can't be sent to a master") != std::string::npos;
     TellOfHandover(is_master, now);
@@ -388,7 +388,7 @@ void MasterLink::Load(Now now) {
       transfer_->path(), [this](const LoadResult& result) { OnLoaded(result); }, now);
   if (!problem.empty()) return Lose("its snapshot cannot be loaded: " + problem, now);
   commands_.cutoff().Forget();
-  figures_.history.clear();  // until all is loaded, there is no stream that these keys are of
+  figures_.history.clear();  // while the load runs, the keys belong to no stream
   Replicas::Of(server_).Forget(now);
   Become(State::kLoading, now);
   if (server_.log != nullptr)
@@ -416,7 +416,7 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   if (server_.log != nullptr)
     server_.log->Notice("the link to the master is up: its stream begins at byte ", figures_.offset);
   try {
-    Tell();  // the master begins with its stream
+    Tell();  // the master then starts the stream
   } catch (const std::bad_alloc&) {
     return Lose("out of memory", now);
   }
@@ -447,7 +447,7 @@ void MasterLink::Drop() noexcept {
   account_bytes_ = 0;
 }
 
-// A master that is away for long is told of once a minute.
+// Logs a long absence of the master once a minute.
 void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
   const bool again = logged_ == why && now.mono_ms < logged_mono_ms_ + kLogAgainMs;
   if (again || server_.log == nullptr) return;
@@ -456,7 +456,7 @@ void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
   try {
     logged_ = why;
   } catch (const std::bad_alloc&) {
-    logged_.clear();  // the next one is logged, too
+    logged_.clear();  // the next loss is logged, too
   }
 }
 

@@ -4,15 +4,15 @@
 //      ^                                      +-----------------------------+        |
 //      +------------------ a break, or repl-timeout without a byte ------------------+
 //
-// After a break the stream goes on where it was, if the master still has what was missed; otherwise the master sends all keys
-// again. They are received as a file, beside the present keys, which are served meanwhile. Only a file that is whole, with the
-// right checksum, takes the place of the keys: a master that sends garbage, or half of a file, does no harm.
+// After a break the stream goes on at the same place if the master still has the missed bytes; otherwise the master sends all
+// keys again. The keys arrive as a file, and the server serves the present keys meanwhile. Only a complete file with the
+// right checksum replaces the present keys: garbage or half a file does no harm.
 //
-// While this server follows a master, the master decides when keys go: expired keys are hidden and kept until the master deletes
-// them, nothing is evicted (replica-ignore-maxmemory), and clients may not write (replica-read-only).
+// While this server follows a master, the master decides when keys go: expired keys are hidden and kept until the master
+// deletes them, nothing is evicted (replica-ignore-maxmemory), and clients may not write (replica-read-only).
 //
-// With tls-replication the connection is made by TLS. The replica tells the master each second how far it is. While the link is
-// up it is a line of CLIENT LIST, and CLIENT KILL breaks it: the stream goes on by a new connection.
+// With tls-replication the connection uses TLS. The replica sends its offset to the master each second. While the link is up,
+// CLIENT LIST has a line for the link, and CLIENT KILL breaks the link: the stream goes on over a new connection.
 //
 // Borrows the server and the disk. Loop thread only.
 #pragma once
@@ -50,35 +50,36 @@ class MasterLink final : public LatePart,
   using State = LinkFigures::State;
   static constexpr uint64_t kRetryMs = 1000;
   static constexpr uint64_t kTellMs = 1000;
-  // The same reason for a missing link is logged so long after the last line, again and again.
+  // The same reason for a missing link is logged again after this time.
   static constexpr uint64_t kLogAgainMs = 60'000;
-  // A longer line is no answer.
+  // A longer line is not an answer.
   static constexpr size_t kMostLineBytes = 4096;
 
   // Throws std::bad_alloc.
   MasterLink(Server& server, Disk& disk);
   ~MasterLink() override;
-  // Of this server; makes it, with the real disk. Throws std::bad_alloc.
+  // This server's link, made on first use, with the real disk. Throws std::bad_alloc.
   static MasterLink& Of(Server& server);
 
-  // Follows this master from now on, instead of another one. The keys stay until the master's are there. Throws std::bad_alloc.
+  // Follows this master from now on, instead of another. The keys stay until the master's keys are loaded. Throws
+  // std::bad_alloc.
   void Follow(const config::MasterAddress& master, Now now) {
     handover_ = Handover::kNone;
     Change(master, now);
   }
-  // As Follow, of a replica of this server, which is asked to become the master: Failover hears of the answer.
+  // Follows a replica of this server, and asks the replica to become the master. Failover gets the answer.
   void TakeBackSeat(const config::MasterAddress& replica, Now now) {
     handover_ = Handover::kToAsk;
     Change(replica, now);
   }
-  // Follows none: this server is a master, with the keys that it has. No effect if it is one.
+  // Follows no master: this server becomes a master with its present keys. No effect if this server is a master.
   void FollowNone(Now now);
 
  private:
   enum class Handover : uint8_t {
     kNone,
     kToAsk,  // the next handshake asks the replica to become the master
-    kAsked  // it was asked: it may be the master, though no answer came. Only an answer, or the operator, ends this.
+    kAsked  // asked without an answer yet: the replica may be the master. Only an answer, or the operator, ends this.
   };
 
   void OnNews() noexcept override;
@@ -87,13 +88,13 @@ class MasterLink final : public LatePart,
   void OnSignal() noexcept override;
 
   void Change(const config::MasterAddress& master, Now now);
-  // The question whether it becomes the master is answered.
+  // Tells Failover whether the replica has become the master.
   void TellOfHandover(bool is_master, Now now);
   void Become(State state, Now now) noexcept;
-  // Brings up to date what CLIENT LIST shows of the link; `received`: bytes of the stream that have run.
+  // Updates the link's line in CLIENT LIST; `received`: bytes of the stream that have run.
   void Show(size_t received, Now now) noexcept;
   void Connect(Now now);
-  // Goes on with what was received. Throws std::bad_alloc.
+  // Processes the received bytes. Throws std::bad_alloc.
   void Work(Now now);
   void Answer(Now now);
   void EndHandshake(Now now);
@@ -102,17 +103,17 @@ class MasterLink final : public LatePart,
   void OnLoaded(const LoadResult& result);
   void Hear(Now now);
   void Tell();
-  // Drops the link, and tries again later. `history`: the stream may go on.
+  // Drops the link, and tries again later. `keeps_history`: the stream may go on.
   void Lose(std::string_view why, Now now, bool keeps_history = true) noexcept;
   void LogLoss(std::string_view why, Now now) noexcept;
   void Drop() noexcept;
-  // Keeps expired keys hidden; those of a replica that takes writes of clients are freed.
+  // Keeps expired keys hidden; a replica that accepts clients' writes frees expired keys.
   void HoldExpired() noexcept;
-  // Whether this replica has the keys of its master decides who serves reads in a cluster.
+  // Tells the cluster whether this replica has its master's keys, and so may serve reads.
   void NoteMasterKeys(bool has_them) noexcept;
-  // Makes the link anew if this server may not get cutoffs any more: it has a replica that needs DELs.
+  // Makes the link anew if a replica of this server needs DELs instead of cutoffs. Returns true if so.
   bool GivesUpCutoffs(Now now);
-  // Refuses stale data if the options say so.
+  // Refuses stale data if replica-serve-stale-data is off.
   void GateStaleData() noexcept;
   uint64_t timeout_ms() const noexcept;
   HandshakeTerms Terms() const;
@@ -127,12 +128,12 @@ class MasterLink final : public LatePart,
   Session shown_;                                   // LinkFigures::client
   std::unique_ptr<OutgoingConnection> connection_;  // null: none
   std::optional<Handshake> handshake_;
-  bool gets_cutoffs_ = false;  // the stream may have some
+  bool gets_cutoffs_ = false;  // the stream may have cutoffs
   Handover handover_ = Handover::kNone;
-  std::unique_ptr<Transfer> transfer_;  // with its file
+  std::unique_ptr<Transfer> transfer_;  // owns the file
   uint64_t retry_mono_ms_ = 0;
   uint64_t told_mono_ms_ = 0;
-  std::string logged_;  // why the link was lost; "": nothing was logged since it was up
+  std::string logged_;  // the last logged reason for a lost link; "": none since the link was up
   uint64_t logged_mono_ms_ = 0;
 };
 

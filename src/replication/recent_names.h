@@ -1,8 +1,8 @@
-// The keys of which a stream has told in this turn, as far as a small table remembers: a cheap first look, before that into
+// The keys written to the stream in this turn, as far as a small table remembers: a cheap check before the lookup in
 // TurnChanges.
 //
-// It knows a key by the ends of its name. So it may say that it knows a key that it does not know, and forget one: whoever asks
-// must be right in both cases. What it says depends on nothing but the names, so equal turns make equal streams.
+// The table identifies a key by the ends of the name. A lookup may find a key that was never added, and may miss an added
+// key: the caller must be right in both cases. The answers depend on the names alone: equal turns make equal streams.
 //
 // Loop thread only.
 #pragma once
@@ -21,7 +21,7 @@ class RecentNames {
  public:
   static constexpr size_t kPlaces = 512;
 
-  // False: the name is there already.
+  // Returns false if the table has the name already.
   [[gnu::always_inline]] bool Add(std::string_view name) noexcept {
     const uint64_t mixed = Mix(name);
     uint64_t& place = places_[mixed >> (64 - std::bit_width(kPlaces - 1))];
@@ -33,7 +33,7 @@ class RecentNames {
   void Clear() noexcept { round_ += kOdd; }
 
  private:
-  // Factors that spread what is in the low bits: 2^64 / golden ratio, and a prime number of xxHash.
+  // Factors that spread the low bits: 2^64 / golden ratio, and a prime number of xxHash.
   static constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
   static constexpr uint64_t kOtherOdd = 0xC2B2AE3D27D4EB4F;
 
@@ -49,7 +49,7 @@ class RecentNames {
     return (last + name.size()) * kOdd + first * kOtherOdd;
   }
 
-  // The sum of a name, and of the round in which it was added.
+  // The sum of a name's hash and the round in which the name was added.
   std::array<uint64_t, kPlaces> places_{};
   uint64_t round_ = 1;
 };

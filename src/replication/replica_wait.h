@@ -1,6 +1,7 @@
-// A client that waits until enough replicas have confirmed what came before its request: WAIT, WAITAOF.
+// A client that waits until enough replicas have confirmed all changes before the request: WAIT, WAITAOF.
 //
-// Belongs to the waiting request; it is woken when the number is reached. Borrows replicas and session. Loop thread only.
+// Belongs to the waiting request. Wakes the client when enough replicas have confirmed. Borrows replicas and session. Loop
+// thread only.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +18,8 @@ class ReplicaWait final : public PendingWork {
   // What replicas must have of the stream.
   struct Terms {
     int64_t place = 0;
-    size_t replicas = 0;   // so many of them
-    bool durable = false;  // in their append-only files
+    size_t replicas = 0;   // the number of replicas
+    bool durable = false;  // in the replicas' append-only files
   };
 
   // Throws std::bad_alloc.
@@ -27,7 +28,7 @@ class ReplicaWait final : public PendingWork {
 
   const Terms& terms() const noexcept { return terms_; }
   Session& session() const noexcept { return session_; }
-  // The number of replicas that have it now.
+  // The number of replicas that fulfil the terms now.
   size_t Reached() const noexcept;
 
  private:

@@ -23,7 +23,7 @@
 namespace mayfly {
 namespace {
 
-// Without the port.
+// The address without the port.
 std::string_view AddressOf(std::string_view peer) noexcept {
   std::string_view address = peer.substr(0, peer.rfind(':'));
   if (address.starts_with('[')) address = address.substr(1, address.size() - 2);
@@ -79,7 +79,7 @@ void Replicas::StartStream() {
   if (source_ != Source::kNone) return;
   server_.followers.history = DrawHistory();
   server_.followers.old_history.clear();
-  backlog_.Begin(backlog_.end());  // no number comes twice: Sentinel compares them
+  backlog_.Begin(backlog_.end());  // no offset is used twice: Sentinel compares offsets
   stream_.Start(/*anew=*/true);
   source_ = Source::kChanges;
 }
@@ -152,7 +152,7 @@ void Replicas::BeginRelay(const Relayed& stream, Now now) {
   Publish(now);
 }
 
-// Replicas come back at once, and learn the name.
+// Dropped replicas come back at once, and learn the new name.
 void Replicas::GoOnRelaying(std::string_view history, bool may_cut_off, Now now) {
   if (history != server_.followers.history) {
     DropAll("the stream has another name");
@@ -370,7 +370,7 @@ void Replicas::GoOnSending(Now now) {
     return replica->state == State::kWaits && !replica->session->closes() &&
            (replica->takes_cutoffs || IsFreeOfCutoffs(backlog_.end()));
   });
-  // A snapshot has no keys that are cut off: its stream begins after the cutoff.
+  // A snapshot must not have keys that are cut off: the replica's stream begins after the cutoff.
   const bool may = !snapshots.saving() && !snapshots.loading() && !server_.link.frees_cut_off;
   if (next != replicas_.end() && may) BeginSnapshot(**next, now);
 }
@@ -383,7 +383,7 @@ void Replicas::FreeCutOff(Now cutoff, Now now) {
 void Replicas::BeginSnapshot(Replica& replica, Now now) {
   ReplicaFigures& figures = server_.followers;
   if (source_ == Source::kChanges) {
-    // While nothing expires (Failover), a snapshot has keys that are due; the stream does not tell of these again.
+    // While nothing expires (Failover), a snapshot would have due keys, and the stream does not report due keys again.
     if (server_.databases.expired_keys() == ExpiredKeys::kHidden) FreeCutOff(stream_.cutoff(), now);
     Flush(now);
     stream_.SelectAnew();
@@ -531,7 +531,7 @@ void Replicas::Tick(Now now) {
   Publish(now);
 }
 
-// While a replica waits, this server is the one that has to speak. ClientStream looks after one that gets a snapshot.
+// While a replica waits, this server has to send signs of life. ClientStream checks a replica that gets a snapshot.
 bool Replicas::IsSilent(const Replica& replica, Now now) const noexcept {
   if (!replica.confirms || (replica.state != State::kOnline && replica.state != State::kLoads)) return false;
   const uint64_t heard = std::max(replica.heard_mono_ms, replica.session->active_mono_ms);
@@ -557,7 +557,7 @@ void Replicas::Publish(Now now) noexcept {
                                .online = online,
                                .client = replica->session->id});
     }
-  } catch (const std::bad_alloc&) {  // shows fewer of them
+  } catch (const std::bad_alloc&) {  // the figures show fewer replicas
   }
   figures.active = source_ != Source::kNone;
   CountBacklog();

@@ -36,7 +36,7 @@ void StartReplication(Server& server) {
     if (!master.host.empty()) MasterLink::Of(server).Follow(master, server.clock.Read());
     return;
   }
-  const bool is_named = !master.host.empty();  // before the file takes its place
+  const bool is_named = !master.host.empty();  // before the cluster's file overrides replicaof
   server.cluster->LetTakeRole([&server](const ClusterMap& map) { TakeRole(server, map); });
   server.cluster->GiveRole(server.cluster->map());
   if (is_named && server.log != nullptr)

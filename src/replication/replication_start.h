@@ -1,4 +1,4 @@
-// What main needs to know of replication.
+// Replication's interface for main: start, and a stop that waits for replicas.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,14 @@ namespace mayfly {
 
 struct Server;
 
-// Makes the part for replicas, so that writes are refused without them if the options say so, and follows the master that the
-// options name, if they name one. In a cluster the map of the nodes names it, and each later map as well. Throws std::bad_alloc.
+// Makes Replicas, and follows the master named by the options. Writes are refused from now on if the options require more
+// replicas than there are. In a cluster each map of the nodes names the master. Throws std::bad_alloc.
 void StartReplication(Server& server);
 
-// A signal tells the server to stop. True: it may. False: it serves on while replicas are waited for, and `stop` is called then,
-// unless a client gives the stop up. Throws std::bad_alloc.
+// A signal tells the server to stop. Returns true if the server may stop at once. Returns false if the server serves on and
+// waits for replicas: `stop` is called after the wait, unless a client aborts the stop. Throws std::bad_alloc.
 bool MayStop(Server& server, bool waits_for_replicas, std::function<void()> stop);
-// The server does not stop, although it may.
+// The server serves on, although allowed to stop.
 void GoOnServing(Server& server) noexcept;
 
 }  // namespace mayfly

@@ -35,7 +35,8 @@ StopWait& StopWait::Of(Server& server) {
   return *IfMade(server);
 }
 
-// A replica of a server that follows a master can get everything from that one. A script that has no end is no reason to wait.
+// No wait while this server follows a master: the replicas can get everything from the master. No wait for a running script,
+// either: the script may never end.
 bool StopWait::IsNeeded(Server& server, Now now) {
   Replicas* const replicas = Replicas::IfMade(server);
   const bool may = replicas != nullptr && replicas->any() && !server.Busy() && !server.link.follows() &&
@@ -82,10 +83,10 @@ void StopWait::WakeClients() noexcept {
   }
 }
 
-// Whatever was changed since the replicas were asked last has to be confirmed as well.
+// Replicas must confirm changes after the last question as well.
 void StopWait::OnTurnEnd(Now now) noexcept {
   if (state_ != State::kWaits || server_.Busy()) return;
-  server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);  // CLIENT UNPAUSE may have ended it
+  server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);  // CLIENT UNPAUSE may have ended the pause
   Replicas& replicas = *Replicas::IfMade(server_);
   const int64_t place = replicas.last_change();
   if (replicas.Lagging(place) == 0) {
@@ -95,7 +96,7 @@ void StopWait::OnTurnEnd(Now now) noexcept {
   }
 }
 
-// The save of a stop takes long, and is no work for the end of a turn.
+// A stop may save a snapshot, which takes too long for the end of a turn.
 void StopWait::OnWake(Now now, Log* log) {
   if (state_ != State::kWaits || now.mono_ms < end_mono_ms_) return;
   if (log != nullptr) Replicas::IfMade(server_)->TellOfLagging(*log);

@@ -1,11 +1,11 @@
-// Before a master stops it waits until its replicas have everything, for shutdown-timeout at most (SHUTDOWN, SIGTERM, SIGINT).
+// Delays a master's stop until its replicas have everything, for shutdown-timeout at most (SHUTDOWN, SIGTERM, SIGINT).
 //
 //   kNone --Begin: writers wait, nothing expires--> kWaits --all have confirmed, or the time is over--> kOver: the server stops
 //     ^                                                |                                                  |
 //     +------------------- Abort ----------------------+-------------- GoOn: the save has failed ---------+
 //
-// Writers wait until the end, so that nothing is taken that no replica would get. A replica that never confirms by itself (it
-// knows no PSYNC) is not waited for.
+// Writers wait until the end: the server accepts no write that no replica would get. The server does not wait for a replica
+// without PSYNC, which never confirms by itself.
 //
 // Borrows the server. Loop thread only.
 #pragma once
@@ -24,7 +24,7 @@ namespace mayfly {
 
 class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds::Ear {
  public:
-  // The request of a client that is answered when it is known whether the server stops.
+  // A client's request to stop, answered when the server has decided whether to stop.
   class Client final : public PendingWork {
    public:
     // Throws std::bad_alloc.
@@ -33,28 +33,28 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
 
    private:
     friend class StopWait;
-    StopWait* wait_;  // null: it has ended before the client
+    StopWait* wait_;  // null: the StopWait was destroyed before the client
     Session& session_;
   };
 
   // Throws std::bad_alloc.
   explicit StopWait(Server& server);
   ~StopWait() override;
-  // Of this server; makes it. Throws std::bad_alloc.
+  // This server's wait, made on first use. Throws std::bad_alloc.
   static StopWait& Of(Server& server);
   static StopWait* IfMade(Server& server) noexcept { return static_cast<StopWait*>(server.stop_wait.get()); }
   static bool Runs(Server& server) noexcept {
     const StopWait* const wait = IfMade(server);
     return wait != nullptr && wait->state_ == State::kWaits;
   }
-  // Whether a stop now has to wait: this server is a master, and a replica lacks something.
+  // True if a stop now has to wait: this server is a master, and a replica lacks something.
   static bool IsNeeded(Server& server, Now now);
 
   // Waits, and then calls `stop`, which may call GoOn. REQUIRES: IsNeeded, and not Runs.
   void Begin(std::function<void()> stop, Now now);
-  // The server does not stop. REQUIRES: Runs.
+  // Gives the stop up. REQUIRES: Runs.
   void Abort() noexcept;
-  // Likewise, after `stop` was called; no effect otherwise.
+  // Gives the stop up after the call of `stop`; no effect otherwise.
   void GoOn() noexcept;
   // `stop` was called, and the server stops.
   bool over() const noexcept { return state_ == State::kOver; }
@@ -74,7 +74,7 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   State state_ = State::kNone;
   std::function<void()> stop_;
   std::vector<Client*> clients_;
-  int64_t asked_at_ = -1;  // the place that replicas were asked to confirm
+  int64_t asked_at_ = -1;  // the last place that replicas were asked to confirm
   uint64_t end_mono_ms_ = 0;
 };
 

@@ -1,11 +1,11 @@
-// The commands of a turn, one after the other, written where they will stand in the stream: behind its end. They count when the
-// turn ends, and nobody reads them before.
+// The commands of a turn, written in place behind the end of the stream. The commands count when the turn ends; nobody reads
+// them before.
 //
 //   | block of the backlog        end()                                |
 //                                   | room for MULTI | commands | room |
 //
-// Whether there will be several commands, and so a transaction, is known at the end of the turn. A draft that fills its block moves
-// to a larger one. Nothing else may be appended to the backlog before Publish or Drop.
+// The number of commands is known only at the end of the turn, and several commands make a transaction. A draft that fills
+// the block moves to a larger block. Nothing else may be appended to the backlog before Publish or Drop.
 //
 // Borrows the backlog. Loop thread only. Units: bytes.
 #pragma once
@@ -28,38 +28,38 @@ class StreamDraft {
   StreamDraft(const StreamDraft&) = delete;
   StreamDraft& operator=(const StreamDraft&) = delete;
 
-  // Room for `size` bytes at the end; Commit appends those that were written. Throws std::bad_alloc.
+  // Returns room for `size` bytes at the end; Commit appends the written bytes. Throws std::bad_alloc.
   [[gnu::always_inline]] char* Reserve(size_t size) {
     if (static_cast<size_t>(limit_ - end_) < size) [[unlikely]]
       Grow(size);
     return end_;
   }
-  // `end`: of what was written. REQUIRES: within the room of the last Reserve.
+  // `end`: the end of the written bytes. REQUIRES: within the room of the last Reserve.
   void Commit(char* end) noexcept {
     assert(end >= end_ && end <= limit_);
     end_ = end;
   }
-  // Appends the request that consists of the words of `first` and of `then`. Throws std::bad_alloc.
+  // Appends the request with the words of `first` and of `then`. Throws std::bad_alloc.
   void Append(std::span<const std::string_view> first, std::span<const std::string_view> then = {}) {
     Commit(resp::WriteRequest(Reserve(resp::MostRequestBytes(first, then)), first, then));
   }
-  // Of the commands.
+  // The bytes of the commands.
   size_t size() const noexcept { return static_cast<size_t>(end_ - begin_); }
-  // Drops what was appended after the first `size` bytes. REQUIRES: size <= size().
+  // Drops all bytes after the first `size` bytes. REQUIRES: size <= size().
   void CutTo(size_t size) noexcept {
     assert(size <= this->size());
     end_ = begin_ + size;
   }
-  // The commands become part of the stream, behind MULTI if it is a transaction. Throws std::bad_alloc.
+  // Makes the commands part of the stream, after MULTI if `transaction`. Throws std::bad_alloc.
   void Publish(bool transaction);
-  // Forgets them.
+  // Forgets the commands.
   void Drop() noexcept { begin_ = end_ = limit_ = nullptr; }
 
  private:
   void Grow(size_t size);
 
   Backlog& backlog_;
-  char* begin_ = nullptr;  // of the commands, behind the room for MULTI; null: there are none yet
+  char* begin_ = nullptr;  // of the commands, after the room for MULTI; null: no commands yet
   char* end_ = nullptr;
   char* limit_ = nullptr;  // of the room
 };

@@ -32,7 +32,7 @@ Transfer::~Transfer() {
 
 Transfer::State Transfer::state() {
   if (writer_ == nullptr || state_ == State::kDone || state_ == State::kFailed) return state_;
-  static_cast<void>(writer_->Collect());  // frees what is written
+  static_cast<void>(writer_->Collect());  // frees written chunks
   const SaveTarget::State written = writer_->state();
   if (written == SaveTarget::State::kFailed) {
     state_ = State::kFailed;
@@ -88,7 +88,7 @@ bool Transfer::ReadHeader(std::string_view line) {
   return true;
 }
 
-// The mark ends the link's bytes: the master sends nothing more before the replica has answered.
+// The mark ends the received bytes: the master sends nothing more before the replica's answer.
 size_t Transfer::TakeBody(std::string_view bytes) {
   if (mark_.empty()) {
     const size_t size = std::min<uint64_t>(bytes.size(), static_cast<uint64_t>(total_) - received_);

@@ -1,11 +1,11 @@
 // Receives all keys of a master as a snapshot file.
 //
-//   $<bytes>\r\n <a file of so many bytes>                        written by the master to its disk before
+//   $<bytes>\r\n <a file of this size>                            the master has written the file to its disk before
 //   $EOF:<mark>\r\n <a file> <mark>                               40 bytes; written straight to the link
 //
-// The file is written beside the server's own, by a thread, and is there when it is whole and its checksum is right. Empty lines
-// before the header only say that the master is alive. Bytes that the thread has not written yet are limited: Take takes nothing
-// then, and the master has to wait.
+// A thread writes the file next to the server's own. The file appears at path() when all bytes have arrived and the checksum
+// is right. Empty lines before the header are the master's signs of life. The bytes not yet written by the thread are
+// limited: at the limit Take takes nothing, and the master has to wait.
 //
 // Borrows the disk. Loop thread only.
 #pragma once
@@ -31,11 +31,11 @@ class Transfer {
   enum class State : uint8_t {
     kReceiving,
     kWriting,  // all bytes were received
-    kDone,     // the file is there
+    kDone,     // the file is at path()
     kFailed,
   };
 
-  // `run_id`: of this process, for the names of its files. `wake` is called by the thread when there is news. `verifies`: the checksum.
+  // `run_id`: of this process, for file names. `verifies`: checks the checksum. The thread calls `wake` after news.
   Transfer(Disk& disk, std::string folder, const std::string& run_id, bool verifies,
            std::function<void()> wake);
   // Removes the file.
@@ -43,15 +43,15 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  // Returns how many bytes it has taken: fewer than there are if the thread is behind, or after the end. Throws std::bad_alloc
-  // and std::system_error.
+  // Returns the number of taken bytes: fewer than given if the thread is behind, or after the end of the file. Throws
+  // std::bad_alloc and std::system_error.
   size_t Take(std::string_view bytes);
   State state();
-  // Why the state is kFailed: one line.
+  // The reason for kFailed, in one line.
   const std::string& problem() const noexcept { return problem_; }
   std::string path() const { return PathIn(folder_, name_); }
   uint64_t received_bytes() const noexcept { return received_; }
-  // -1: the master has not said it.
+  // -1: the master has not sent the size.
   int64_t total_bytes() const noexcept { return total_; }
   uint64_t waiting_bytes() const noexcept {
     return chunk_.capacity() + (writer_ != nullptr ? writer_->waiting_bytes() : 0);
@@ -77,7 +77,7 @@ class Transfer {
   bool in_body_ = false;
   int64_t total_ = -1;
   std::string mark_;  // empty: the length is known
-  std::string last_;  // bytes that may be the beginning of the mark
+  std::string last_;  // bytes that may begin the mark
   uint64_t received_ = 0;
   std::string chunk_;
   std::unique_ptr<FileWriter> writer_;

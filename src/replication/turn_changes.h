@@ -1,7 +1,7 @@
-// The keys that have changed in this turn, each once, in the order of their first changes.
+// The keys changed in this turn, each once, in the order of the first changes.
 //
-// A table with open addressing finds a key's item by name and keyspace. Its places count as empty unless they have the number of
-// this round, so that a new round costs nothing. Memory stays for the next rounds, up to kKeptItems.
+// A table with open addressing finds a key's item by name and keyspace. A place without the number of this round counts as
+// empty: a new round costs nothing. The memory stays for the next rounds, up to kKeptItems.
 //
 // Loop thread only.
 #pragma once
@@ -23,11 +23,11 @@ class TurnChanges {
  public:
   static constexpr size_t kKeptItems = 4096;
 
-  // What of the key is still to be told.
+  // The part of a key still to be written into the stream.
   enum class Left : uint8_t {
-    kNothing,  // commands of the stream have told it, or nobody needs it
-    kExpiry,   // whether and when it expires
-    kValue     // everything, or that it is gone
+    kNothing,  // the stream has reported the key already, or nobody needs it
+    kExpiry,   // the deadline, or none
+    kValue     // the whole value, or DEL
   };
   struct Item {
     Keyspace* keyspace;
@@ -35,21 +35,21 @@ class TurnChanges {
     uint32_t name_at;
     uint32_t name_size;
     Left left;
-    uint8_t commands;  // that have told of it in this turn, up to 255
-    // It had no deadline at some moment: what it had with an earlier one, such as INTO, is over.
+    uint8_t commands;  // for the key in this turn, up to 255
+    // The key had no deadline at some moment: terms of an earlier deadline, such as INTO, are over.
     bool persisted;
   };
 
-  // The key's item, a new one if need be. Valid until the next call. Throws std::bad_alloc.
+  // Returns the key's item, a new item if need be. Valid until the next call. Throws std::bad_alloc.
   Item& Of(Keyspace& keyspace, const Key& key);
-  // The key's item, or null. Valid until the next call of Of.
+  // Returns the key's item, or null. Valid until the next call of Of.
   Item* Find(const Keyspace& keyspace, const Key& key) noexcept;
   std::span<const Item> items() const noexcept { return items_; }
   std::span<Item> items() noexcept { return items_; }
   std::string_view NameOf(const Item& item) const noexcept {
     return std::string_view(names_).substr(item.name_at, item.name_size);
   }
-  // Nothing of this keyspace is to be told any more.
+  // Nothing of this keyspace is to be written any more.
   void Forget(const Keyspace& keyspace) noexcept;
   // Begins another round.
   void Clear() noexcept;
@@ -60,7 +60,7 @@ class TurnChanges {
     uint32_t round = 0;
     uint32_t item = 0;
   };
-  // Where the key's item is; otherwise an empty place. REQUIRES: there are places.
+  // Returns the place of the key's item, otherwise an empty place. REQUIRES: places_ is not empty.
   size_t PlaceOf(const Keyspace& keyspace, const Key& key) const noexcept;
   void Grow();
 
