@@ -45,7 +45,7 @@ ClientStream::ClientStream(Server& server, Session& session, const StreamTerms& 
 ClientStream::~ClientStream() = default;
 
 void ClientStream::Give(std::string&& chunk) {
-  if (state_ != State::kWriting) return;  // the save has not heard of it yet
+  if (state_ != State::kWriting) return;  // the save does not know of the failure yet
   if (checksum_) crc_ = rdb::Crc64(crc_, chunk);
   const size_t bytes = chunk.size();
   chunks_.push_back(std::move(chunk));
@@ -68,7 +68,7 @@ void ClientStream::Abandon() noexcept {
   if (state_ == State::kWriting) Fail("abandoned");
 }
 
-// What was sent is no snapshot, so the client must see the connection end.
+// The sent bytes are not a whole snapshot: the client must see the connection end.
 void ClientStream::Fail(std::string_view problem) noexcept {
   state_ = State::kFailed;
   try {

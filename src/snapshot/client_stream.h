@@ -1,10 +1,10 @@
-// Sends a snapshot to a client that has asked for one: a replica, or redis-cli --rdb, by SYNC after REPLCONF rdb-only 1.
+// Sends a snapshot to a client after SYNC: a replica, or redis-cli --rdb, which first sends REPLCONF rdb-only 1.
 //
 //   <greeting> $EOF:<mark>\r\n <the bytes of a file> <mark>          mark: 40 digits that no file has by chance
 //
-// The client is parked meanwhile. At the end it is closed, as Redis closes it, unless it is a replica. Its output holds at most kInOutput bytes of the
-// snapshot, the rest waits here. An alarm looks every kLookMs how much the client has read: a client that reads nothing for
-// kPatienceMs is closed.
+// The client is parked meanwhile. At the end the connection is closed, as in Redis, unless the client is a replica. The
+// client's output holds at most kInOutput bytes of the snapshot; the rest waits here. An alarm checks every kLookMs how much
+// the client has read. A client that reads nothing for kPatienceMs is closed.
 //
 // Borrows the server. Loop thread only.
 #pragma once
@@ -31,7 +31,7 @@ class ClientStream final : public SaveTarget, private Alarms::Alarm, private Cli
   static constexpr uint64_t kLookMs = 2;
   static constexpr uint64_t kPatienceMs = 60'000;
 
-  // `checksum`: false writes 0 in its place. The first bytes are sent by the alarm, after this turn's reply. Throws
+  // `checksum`: false writes 0 instead of a checksum. The alarm sends the first bytes, after this turn's reply. Throws
   // std::bad_alloc. REQUIRES: the session was added to Sessions.
   ClientStream(Server& server, Session& session, const StreamTerms& terms, bool checksum, Now now);
   ~ClientStream() override;
@@ -46,13 +46,13 @@ class ClientStream final : public SaveTarget, private Alarms::Alarm, private Cli
   State state() noexcept override { return state_; }
   const std::string& problem() const noexcept override { return problem_; }
   uint64_t written_bytes() noexcept override { return written_bytes_; }
-  void Wait() override {}  // the end has come at once
+  void Wait() override {}  // the end comes at once
 
  private:
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   void OnClientEnd(Session& session) noexcept override;
-  // Moves bytes to the client's output as far as there is room. Throws std::bad_alloc and OutputTooLong.
+  // Moves bytes to the client's output as far as the output has room. Throws std::bad_alloc and OutputTooLong.
   void Pump();
   void Fail(std::string_view problem) noexcept;
 

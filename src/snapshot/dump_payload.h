@@ -1,4 +1,4 @@
-// The value of an entry as the bytes that DUMP answers and RESTORE takes.
+// An entry's value as a payload: the answer of DUMP, and the argument of RESTORE.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace mayfly {
 
 // Empty if no member of the value is left at `now`. Throws std::bad_alloc.
 std::string DumpPayloadOf(const Entry& entry, Now now);
-// Likewise, as servers know it before Redis 7.4: without the deadlines of fields, and not compressed.
+// Likewise, for servers before Redis 7.4: without the deadlines of fields, and not compressed.
 std::string PlainPayloadOf(const Entry& entry, Now now);
 
 }  // namespace mayfly

@@ -10,9 +10,9 @@
 namespace mayfly {
 namespace {
 
-// A field with more bytes ends.
+// A field ends after this many bytes.
 constexpr size_t kMostFieldBytes = size_t{64} << 10;
-// Numbers begin as microseconds of Unix time. Above this one, the numbers of a long run could not be told as integers.
+// Numbers begin as microseconds of Unix time. A larger number is refused: a long run after it would exceed Redis's integers.
 constexpr uint64_t kMostNumber = uint64_t{1} << 62;
 
 void WriteAux(std::string_view name, std::string_view value, std::string& bytes) {

@@ -1,4 +1,4 @@
-// The log of removed keys (EXPLOG) in a snapshot file: AUX fields at its head, which Redis and Valkey skip.
+// The log of removed keys (EXPLOG) in a snapshot file: AUX fields in the head, which Redis and Valkey skip.
 //
 //   AUX "explog-next" <number>                   of the next event, in decimal digits
 //   AUX "explog" <record> <record> ...           the newest records, the oldest first; several fields if there are many
@@ -6,7 +6,8 @@
 //   record:  number, a length | time, Unix ms in 8 bytes | kind, a byte | 1 if there is a value, a byte | database, a length
 //            | key, a string | value, a string
 //
-// So a reader that remembers its last number finds the records that it has not read, and no number is given twice.
+// Numbers go on after a restart: a reader that remembers its last number finds the unread records, and no number is used
+// twice.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +24,12 @@ struct EventFields {
   static constexpr std::string_view kRecords = "explog";
 };
 
-// Appends the fields to `bytes`, with records of about `most_bytes`; nothing if the log is off. Throws std::bad_alloc.
+// Appends the fields to `bytes`, with about `most_bytes` of records. Appends nothing if the log is off. Throws
+// std::bad_alloc.
 void WriteEventFields(const EventLog& log, uint64_t most_bytes, std::string& bytes);
 
-// Reads a field into the log. The records are passed over if the log is off, or has events of this run. False if this is no
-// such field. Throws std::bad_alloc.
+// Reads a field into the log. Skips the records if the log is off, or has events of this run. Returns false if the field
+// cannot be read. Throws std::bad_alloc.
 bool ReadNextEvent(std::string_view field, EventLog& log);
 bool ReadEvents(std::string_view field, EventLog& log);
 

@@ -43,7 +43,7 @@ class Census final : public RecordSink {
   }
   void Drop(std::unique_ptr<RichValue>) noexcept override {}
 
-  // Prints nothing if the file is of no known version.
+  // Prints nothing if the file's version is unknown.
   void Report() const {
     if (!known_) return;
     const auto count = [this](std::string_view what, uint64_t number) {

@@ -1,4 +1,4 @@
-// mayfly --check-rdb FILE: reads a snapshot file as a load does, to its end, keeps nothing, and says what it has.
+// mayfly --check-rdb FILE: reads a snapshot file to the end as a load does, keeps nothing, and reports the contents.
 //
 // Memory: some chunks of the file, and one value at a time. Libraries of functions are counted, and not run.
 #pragma once
@@ -11,8 +11,8 @@
 
 namespace mayfly {
 
-// Calls `print` for each line of the report. Returns "", or what is wrong with the file: one line. Texts of the file are
-// printed as config::Printable shows them. Throws std::bad_alloc and std::system_error.
+// Calls `print` for each line of the report. Returns "", or the file's fault in one line. Texts of the file are printed as
+// config::Printable shows them. Throws std::bad_alloc and std::system_error.
 std::string CheckSnapshotFile(Disk& disk, const std::string& path, Now now,
                               const std::function<void(const std::string&)>& print);
 

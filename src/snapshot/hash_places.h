@@ -1,6 +1,6 @@
-// A set of hashes of 64 bits that grows in parts, so that no insertion takes long.
+// A set of 64-bit hashes that grows in parts: no insertion takes long.
 //
-// Takes 11 to 22 bytes for a hash. Open addressing within a part; 0 and 1 are one hash. Loop thread only.
+// Takes 11 to 22 bytes for a hash. Open addressing within a part; 0 and 1 count as the same hash. Loop thread only.
 #pragma once
 
 #include <array>
@@ -24,14 +24,14 @@ class HashPlaces {
  private:
   static constexpr size_t kParts = 4096;
   struct Part {
-    std::vector<uint64_t> places;  // a power of two of them, or none; 0: free
+    std::vector<uint64_t> places;  // a power of two, or empty; 0: a free place
     size_t used = 0;
   };
   using Parts = std::array<Part, kParts>;
 
   static uint64_t PlaceOf(uint64_t hash) noexcept { return hash != 0 ? hash : 1; }
   Part& PartOf(uint64_t place) const noexcept { return (*parts_)[place / (UINT64_MAX / kParts + 1)]; }
-  // The index of the hash, or of the free place for it. REQUIRES: a place is free.
+  // The index of the hash, or of a free place for the hash. REQUIRES: a place is free.
   static size_t Find(const std::vector<uint64_t>& places, uint64_t place) noexcept;
   void Grow(Part& part);
 

@@ -17,7 +17,7 @@ LoadClaims::LoadClaims(Databases& databases, bool of_keys) : databases_(database
 
 LoadClaims::~LoadClaims() { databases_.changes().Unlisten(*this); }
 
-// A keyspace keeps its id in SWAPDB, and a flushed one has no more keys to come.
+// A keyspace keeps its id in SWAPDB. No more keys come for a flushed keyspace.
 uint64_t LoadClaims::PlaceOf(const Keyspace& keyspace, uint64_t hash) noexcept {
   constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
   return hash ^ (keyspace.id() * kOdd);

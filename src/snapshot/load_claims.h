@@ -1,8 +1,7 @@
-// What clients have done since a load began, as far as the file must not undo it: keys, namespaces, tags and databases that
-// went meanwhile are not to come back.
+// Keys, namespaces, tags and databases that clients have removed since a load began: the file must not bring these back.
 //
-// A removed key takes 8 bytes and a node; if clients remove more than kMostKeys, Overwhelmed() is true, and the load has to
-// end. Two keys of the same hash count as one: then a key of the file is missed, which a cache may do.
+// A removed key takes 8 bytes and a node. If clients remove more than kMostKeys, Overwhelmed() is true, and the load has to
+// end. Two keys with the same hash count as one: a key of the file may then be missed, which a cache may do.
 //
 // Borrows databases. Loop thread only.
 #pragma once
@@ -23,22 +22,22 @@ class LoadClaims final : private ChangeListener {
  public:
   static constexpr size_t kMostKeys = 10'000'000;
 
-  // `of_keys`: single keys are remembered, not flushes alone. Throws std::bad_alloc.
+  // `of_keys`: remembers single keys, not flushes alone. Throws std::bad_alloc.
   LoadClaims(Databases& databases, bool of_keys);
   ~LoadClaims() override;
 
-  // The keyspace for the keys that the file has in database `index`; null if they were flushed, or there is no such database.
+  // The keyspace for the file's keys of database `index`; null if the keys were flushed, or the database does not exist.
   Keyspace* HomeOf(uint64_t index) const noexcept { return index < homes_.size() ? homes_[index] : nullptr; }
-  // Every database was flushed: no key is to come.
+  // True if every database was flushed: no key may come any more.
   bool AllFlushed() const noexcept;
-  // Whether a key of the file may be loaded.
+  // True if a key of the file may be loaded.
   bool MayCome(const Keyspace& home, const Key& key, std::span<const std::string> tags) const noexcept;
-  // A flush of a database: what the file has for it is not to come. For a database without keys, a flush is no change of which
-  // a listener hears.
+  // A flush of a database: the file's keys for the database must not come. A listener does not hear of a flush if the
+  // database has no keys.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
   // NSFLUSH, in all databases. Throws std::bad_alloc.
   void NoteNamespaceFlushed(std::string_view prefix);
-  // INVALIDATE: keys with these tags are not to come. Throws std::bad_alloc.
+  // INVALIDATE: keys with these tags must not come. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
   bool Overwhelmed() const noexcept { return overwhelmed_; }
 

@@ -1,18 +1,18 @@
-// How a file is loaded, apart from the options: at the start by the defaults, by DEBUG RELOAD, and as a master has sent it.
+// How to load a file, apart from the options: by the defaults at the start, for DEBUG RELOAD, or from a master.
 #pragma once
 
 #include <string_view>
 
 namespace mayfly {
 
-// The AUX field of a master's file with the database that is selected in the stream that follows, as Redis names it.
+// The AUX field of a master's file with the database selected in the stream after the file, as Redis names the field.
 inline constexpr std::string_view kStreamDatabaseField = "repl-stream-db";
 
 struct LoadTerms {
-  bool flush = false;      // all keys and libraries go first, unless the file cannot be opened
-  bool file_wins = false;  // over keys and libraries that exist
-  // The master decides when a key goes: keys that have expired are loaded, too, and keys beyond maxmemory; and keys that the
-  // file lacks go when all of it is loaded.
+  bool flush = false;      // removes all keys and libraries first, unless the file cannot be opened
+  bool file_wins = false;  // over existing keys and libraries
+  // The master decides when a key goes. Expired keys, and keys beyond maxmemory, are loaded, too. At the end of the load,
+  // keys missing in the file go.
   bool from_master = false;
 };
 

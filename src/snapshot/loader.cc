@@ -40,7 +40,7 @@ std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
     case RecordReader::Trouble::kUnknownVersion:
       return kUnknownEnding;
     default:
-      return kUnreadEnding;  // the disk's fault, or there is no memory
+      return kUnreadEnding;  // the disk's fault, or no memory
   }
 }
 
@@ -177,7 +177,7 @@ void Loader::TakeFunction(std::string_view text) {
   }
 }
 
-// The home of a value that will be dropped may be any.
+// Any home will do for a value that will be dropped.
 MemberHome Loader::HomeOf(uint64_t database) noexcept {
   Keyspace* const home = claims_->HomeOf(database);
   return home != nullptr ? home->home() : server_.databases.At(0).home();
@@ -266,8 +266,8 @@ void Loader::LogExpired(const Keyspace& home, const FileKey& key, const rdb::Val
   server_.event_log.NoteExpired(home.database(), key.name, unix_ms, text);
 }
 
-// A deadline that is over may lie before the monotonic clock's begin. A master says by Unix times when keys are gone
-// (replication/cutoff.h), so their deadlines stay what it has said; but only a TTL slides.
+// A past deadline may lie before the monotonic clock's begin. A master reports expiry in Unix time (replication/cutoff.h):
+// deadlines of a master's keys stay Unix times. Only a TTL slides: a deadline with SLIDE becomes a TTL.
 Expiry Loader::ExpiryOf(const FileKey& key, Now now) const noexcept {
   if (!key.deadline_unix_ms) return Expiry::Never();
   const Expiry wall = Expiry::At(std::max<int64_t>(*key.deadline_unix_ms, 0));
@@ -310,7 +310,7 @@ void Loader::Drop(std::unique_ptr<RichValue> value) noexcept {
   if (value != nullptr) server_.databases.Bury(std::move(value));
 }
 
-// For every key, the sum over the accounts would take longer than loading a small key.
+// Once a slice: the sum over the accounts takes longer than loading a small key.
 void Loader::LookAtMemory() noexcept {
   const uint64_t maxmemory = server_.options.settings().maxmemory.bytes;
   all_if_full_ = maxmemory != 0 ? server_.memory.AllWith(maxmemory) : UINT64_MAX;

@@ -3,30 +3,30 @@
 //   FileReader's thread --chunks--> RecordReader --keys with values--> Keyspace::Adopt
 //                                                --libraries---------> FunctionLibraries::Adopt
 //
-// The file has the most recently used keys first, and each key goes to the cold end. So what clients need first is there
-// first, and the load ends when memory is full: the rest of the file is colder. Keys that were used while the file was written
-// come early, and are moved when their turn comes (EarlyKeys).
+// The file has the most recently used keys first, and each key goes to the cold end. Clients get the most needed keys first,
+// and the load ends when memory is full: the rest of the file is colder. Keys that were used while the file was written come
+// early in the file, and are moved when their turn comes (EarlyKeys).
 //
-// Clients see a key as soon as it is loaded. A key that is still to come is a miss. What clients do wins over the file:
-//   - a key that exists is not loaded
+// Clients see a key as soon as the key is loaded. A key still to come is a miss. Changes by clients win over the file:
+//   - an existing key is not loaded
 //   - a key that was removed, or has expired, since the load began is not loaded (LoadClaims)
-//   - after FLUSHDB the rest of the database is not loaded, after NSFLUSH not the rest of the namespace, after INVALIDATE no
-//     key with the tag; SWAPDB swaps what is still to come, too
-//   - the same goes for libraries of functions (server/function_libraries.h)
-// With LoadTerms::file_wins the file wins over what exists instead; and a load from a master ends with the removal of what the
-// file lacks (OldKeys).
+//   - after FLUSHDB the rest of the database is not loaded, after NSFLUSH the rest of the namespace, after INVALIDATE the keys
+//     with the tag; SWAPDB also swaps the keys still to come
+//   - the same rules apply to libraries of functions (server/function_libraries.h)
+// With LoadTerms::file_wins the file wins over existing keys instead. A load from a master ends with the removal of keys that
+// the file lacks (OldKeys).
 //
-// A library that cannot be loaded is left out, with a line in the log. While a script is suspended nothing is loaded: the
+// A library that cannot be loaded is left out, with a line in the log. Nothing is loaded while a script is suspended: the
 // script sees one moment of time.
 //
-// Deadlines. A file of Mayfly's tells a TTL from a promise in Unix time (snapshot/key_terms.h), and both go on over the
-// downtime; so do those of members. Deadlines of other servers' files are promises in Unix time. A key whose deadline is over is
-// not loaded, but goes to the log of removed keys (EXPLOG); its value is loaded as a stale one if its window is not over.
+// Deadlines. A file of Mayfly's tells a TTL from a promise in Unix time (snapshot/key_terms.h), for keys and members. Both go
+// on during the downtime. Deadlines of other servers' files are promises in Unix time. A key past its deadline is not loaded,
+// but goes to the log of removed keys (EXPLOG). The value is loaded as a stale value if its stale window is not over.
 //
-// Damage ends the load: the keys before the damage are there, and the result says where the file is damaged.
+// Damage ends the load: the keys before the damage are loaded, and the result names the place of the damage.
 //
-// A slice is bounded by elements and by bytes, and a large value is built, or dropped, in several slices. A compressed string
-// of another server is read at once.
+// A slice is bounded by elements and by bytes. A large value is built, or dropped, in several slices. A compressed string of
+// another server is read at once.
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -56,19 +56,19 @@ namespace mayfly {
 class FunctionLibraries;
 struct Server;
 
-// What a load did.
+// The result of a load.
 struct LoadResult {
-  std::string problem;      // "": the whole file was read, or as much of it as memory has room for
-  std::string_view ending;  // for the file's name, if there is a problem
+  std::string problem;      // "": the whole file was read, or as much as memory has room for
+  std::string_view ending;  // for the file's name, after a problem
   bool full = false;        // memory was full before the end of the file
   uint64_t keys = 0;        // loaded
-  uint64_t expired = 0;     // not loaded: their deadlines are over
-  uint64_t overtaken = 0;   // not loaded: clients have written or removed them meanwhile
-  uint64_t stale = 0;       // values that were loaded as stale ones
+  uint64_t expired = 0;     // not loaded: past their deadlines
+  uint64_t overtaken = 0;   // not loaded: written or removed by clients meanwhile
+  uint64_t stale = 0;       // values loaded as stale values
   uint64_t empty = 0;      // not loaded: values without members, keys whose namespace has no room for a share
   uint64_t modules = 0;    // not loaded: values of modules
-  uint64_t extras = 0;     // what modules have written beside values
-  uint64_t homeless = 0;   // not loaded: there is no such database here
+  uint64_t extras = 0;     // records of modules beside values
+  uint64_t homeless = 0;   // not loaded: the database does not exist here
   uint64_t libraries = 0;  // of functions, loaded
   uint64_t refused = 0;    // libraries that cannot be loaded
   uint64_t bytes = 0;      // of the file
@@ -76,24 +76,24 @@ struct LoadResult {
   unsigned stream_database = 0;  // kStreamDatabaseField
 };
 
-// For the name of a file that is damaged, of a version that is not known, or that was not read for another reason.
+// Endings for the name of a file that is damaged, has an unknown version, or was not read for another reason.
 inline constexpr std::string_view kDamagedEnding = ".damaged";
 inline constexpr std::string_view kUnknownEnding = ".unknown";
 inline constexpr std::string_view kUnreadEnding = ".unread";
 
 class Loader final : private SlicedWork::Step, private Wakes::Ear, private RecordSink {
  public:
-  // `ended` is called in the turn in which a load ends, but for LoadNow. Borrows server and disk.
+  // Except for LoadNow, `ended` is called in the turn in which a load ends. Borrows server and disk.
   Loader(Server& server, Disk& disk, std::function<void(const LoadResult&)> ended);
   ~Loader() override;
 
   bool running() const noexcept { return file_ != nullptr; }
-  // Begins to load the file. Returns the reason if it cannot be opened: one line. Throws std::bad_alloc and
+  // Begins to load the file. Returns "", or one line with the reason if the file cannot be opened. Throws std::bad_alloc and
   // std::system_error. REQUIRES: !running().
   std::string Begin(const std::string& path, LoadTerms terms, Now now);
-  // Goes on to the end, and waits for the disk meanwhile. REQUIRES: running().
+  // Loads the rest of the file at once, and waits for the disk meanwhile. REQUIRES: running().
   LoadResult LoadNow();
-  // The rest of the file is not loaded. REQUIRES: running().
+  // Ends the load without the rest of the file. REQUIRES: running().
   LoadResult Stop();
   // See LoadClaims.
   LoadClaims* claims() noexcept { return claims_ ? &*claims_ : nullptr; }
@@ -107,7 +107,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void TakeFunction(std::string_view text) override;
   MemberHome HomeOf(uint64_t database) noexcept override;
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override;
-  // Has a value freed in slices that no key gets; null does nothing.
+  // Has an unused value freed in slices; null does nothing.
   void Drop(std::unique_ptr<RichValue> value) noexcept override;
   bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) override;
   // Reads on. Ends the reading if memory runs out.
@@ -115,12 +115,12 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void Settle(const FileKey& key, ReadValue& value, Now now);
   void SettleExpired(Keyspace& home, const FileKey& key, ReadValue& value, Now now);
   void LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value, int64_t unix_ms);
-  // Makes room for a key of the file. False: clients have written or removed it meanwhile.
+  // Makes room for a key of the file. Returns false if clients have written or removed the key meanwhile.
   bool MayCome(Keyspace& home, const Key& key, const FileKey& from, Now now);
   void Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValue& value, Now now);
   Expiry ExpiryOf(const FileKey& key, Now now) const noexcept;
   uint64_t IdleSteps(const FileKey& key) const noexcept;
-  // Sums up what does not count as data: once a slice.
+  // Sums up the memory that does not count as data: once a slice.
   void LookAtMemory() noexcept;
   bool IsFull() const noexcept;
   LoadResult End(Now now) noexcept;
@@ -139,7 +139,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   LoadTerms terms_;
   Now began_;
   EarlyKeys early_;
-  bool read_ = false;  // no more is read: early keys are left to move
+  bool read_ = false;  // the reading is over: only early keys are left to move
   LoadResult result_;
   uint64_t all_if_full_ = 0;  // MemoryMeter::All, as of LookAtMemory
 };

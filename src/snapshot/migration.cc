@@ -140,7 +140,7 @@ void Migration::Await(Awaited awaited) {
   bytes_ += awaited.bytes;
 }
 
-// What the target does moves the deadline: it takes bytes, or replies.
+// The target's progress moves the deadline: the target takes bytes, or replies.
 void Migration::NoteProgress(Now now) noexcept {
   const uint64_t progress = sent_bytes_ - std::min<uint64_t>(sent_bytes_, link_.connection->unsent()) +
                             replies_ +
@@ -236,7 +236,7 @@ void Migration::SendMore(Context& ctx) {
   Flush();
 }
 
-// False if all keys were sent.
+// Returns false if all keys were sent.
 bool Migration::SendNext(Context& ctx) {
   if (AllSent()) return false;
   auto key = under_way_.end();
@@ -251,7 +251,7 @@ bool Migration::SendNext(Context& ctx) {
   Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key->first), ctx.now);
   std::string payload;
   if (entry != nullptr) payload = DumpPayloadOf(*entry, ctx.now);
-  if (entry == nullptr || payload.empty()) {  // gone meanwhile; so is whatever was sent before
+  if (entry == nullptr || payload.empty()) {  // gone meanwhile: a copy sent before goes, too
     if (key->second.sends != 0) SendDelete(key->first);
     Forget(key);
     return true;
@@ -299,7 +299,7 @@ void Migration::SendDelete(std::string_view key) {
 
 // ---- failures
 
-// A target closes idle connections, so a kept one gets a second try, unless the target has replied.
+// A target closes idle connections. A kept connection gets a second try, unless the target has replied.
 void Migration::OnLost(Context& ctx) {
   if (from_idle_ && !any_reply_) {
     link_ = {};
@@ -316,7 +316,7 @@ void Migration::OnLost(Context& ctx) {
     case OutgoingConnection::State::kNoTls:
       error_ = kCannotConnect;
       break;
-    case OutgoingConnection::State::kRefused:  // which Redis finds when it writes, but by TLS at once
+    case OutgoingConnection::State::kRefused:  // Redis notices when writing; by TLS at once
       if (!order_.route.by_tls) return FailAs(kWriting);
       error_ = kCannotConnect;
       break;
@@ -335,7 +335,7 @@ void Migration::GiveUp() noexcept {
   FailAs(link_.connection->unsent() != 0 ? kWriting : kReading);
 }
 
-// As in Redis, an error of the target that came before is told instead.
+// As in Redis, an earlier error of the target is reported instead.
 void Migration::FailAs(std::string_view doing) noexcept {
   over_ = true;
   if (error_.empty()) error_.append("IOERR error or timeout ").append(doing).append(" to target instance");

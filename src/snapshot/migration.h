@@ -1,27 +1,27 @@
-// One MIGRATE on its way: the keys go to another server while clients are served, and its client waits.
+// One MIGRATE under way: the keys go to another server while clients are served, and the client of MIGRATE waits.
 //
-//   connect, or take an idle connection --> AUTH, SELECT --> RESTORE, as many as the window takes --> replies --> the next ones
+//   connect, or take an idle connection --> AUTH, SELECT --> RESTORE, as many as the window takes --> replies --> more RESTOREs
 //
 // The commands that move a key are sent only when login and database are accepted: no key lands in the wrong database.
 //
-// Nothing is lost. A value is sent as it is at one moment, and clients may change the key before the target has confirmed it.
-// So the key is watched from that moment on, and when the confirmation comes:
+// Nothing is lost. A value is sent as of one moment, and clients may change the key before the target has confirmed the
+// value. The key is watched from this moment on. When the confirmation comes:
 //
 //   the key here is           then
-//   unchanged                 it is deleted here
-//   changed                   its present value is sent again, and replaces the copy there
-//   removed by a client       the copy there is deleted, too
-//   expired or evicted        the copy there stays: it has the same deadline, or is the only one left
-//   changed, and gone then    the copy there is deleted: it is older than what clients have written
+//   unchanged                 the key here is deleted
+//   changed                   the present value is sent again, and replaces the target's copy
+//   removed by a client       the target's copy is deleted, too
+//   expired or evicted        the target's copy stays: it has the same deadline, or is the only copy left
+//   changed, then gone        the target's copy is deleted: clients have written a newer value
 //
-// Mostly a key is changed rarely in the time of one exchange. If it was changed again and again, its writers wait during the
-// next exchange (ParkingLot::HoldKey), for the timeout at most. What no client asks for, such as a member's deadline, may still
-// change it; after kMostSends the key stays here, and the copy there is deleted.
+// A key rarely changes during one exchange. If a key changes again and again, its writers wait during the next exchange
+// (ParkingLot::HoldKey), for the timeout at most. Changes without a request, such as a member's deadline, still happen. After
+// kMostSends the key stays here, and the target's copy is deleted.
 //
-// If the connection breaks, or the target does not answer in time, the unconfirmed keys stay here, and may be there, too. A
-// copy (COPY) is the value of one moment, and needs none of this.
+// If the connection breaks, or the target does not answer in time, the unconfirmed keys stay here, and may exist at the
+// target, too. A copy (COPY) is the value of one moment: copied keys are not watched.
 //
-// The target is not trusted: a reply is one short line, and nothing else of what it sends is kept.
+// The target is not trusted: a reply is one short line, and nothing else from the target is kept.
 //
 // Memory: payloads of kWindowBytes, or of one larger value, are made and sent at a time.
 //
@@ -48,7 +48,7 @@ namespace mayfly {
 
 struct MigrationOrder {
   Route route;
-  int64_t database = 0;  // there
+  int64_t database = 0;  // of the target
   uint64_t timeout_ms = 0;
   bool copy = false;
   bool replace = false;
@@ -59,34 +59,34 @@ class Migration final : public PendingWork, private OutgoingConnection::Ear, pri
  public:
   static constexpr size_t kWindowBytes = size_t{1} << 20;
   static constexpr size_t kWindowKeys = 512;
-  // So many values of a key are sent before its writers wait, and before it is given up.
+  // After kSendsUnheld values of a key the key's writers wait. After kMostSends the migration gives the key up.
   static constexpr unsigned kSendsUnheld = 3;
   static constexpr unsigned kMostSends = 16;
-  // A longer line is no reply to our requests.
+  // A longer line is not a reply to our requests.
   static constexpr size_t kMostReplyBytes = 4096;
 
   // For the client of `ctx`. Throws std::bad_alloc.
   Migration(Context& ctx, MigrationOrder&& order);
   ~Migration() override;
 
-  // Does what can be done without waiting; false if it is over. Throws std::bad_alloc, and is of no more use then.
-  // REQUIRES: not over; a call of the same client.
+  // Does everything that needs no waiting. Returns false if the migration is over. Throws std::bad_alloc; the migration is
+  // then useless. REQUIRES: not over; a call of the same client.
   bool GoOn(Context& ctx);
-  // Ends it as if the target had not answered in time.
+  // Ends the migration as if the target had not answered in time.
   void GiveUp() noexcept;
-  // The target has to do something until then.
+  // The target has to make progress by this time.
   uint64_t deadline_mono_ms() const noexcept { return deadline_mono_ms_; }
 
-  // What to answer when it is over: an error; or "", and whether there was a key to move.
+  // The answer when the migration is over: an error; or "", and whether any key was moved.
   const std::string& error() const noexcept { return error_; }
   bool any_moved() const noexcept { return moved_ != 0; }
 
  private:
-  // What has become of a key here since its value was sent. kGone: expired or evicted, and not changed before.
+  // What happened to a key here since its value was sent. kGone: expired or evicted, and not changed before.
   enum class Since : uint8_t { kUnchanged, kGone, kChanged };
   struct UnderWay {
     Since since = Since::kUnchanged;
-    bool held = false;  // its writers wait
+    bool held = false;  // the key's writers wait
     unsigned sends = 0;
   };
   using Keys = std::map<std::string, UnderWay, std::less<>>;
@@ -103,10 +103,10 @@ class Migration final : public PendingWork, private OutgoingConnection::Ear, pri
 
   void Connect(Context& ctx);
   void SendGreeting();
-  // True if a reply was read.
+  // Returns true if a reply was read.
   bool ReadReply(Context& ctx);
   void Take(Context& ctx, const resp::ReplyToken& reply);
-  // The target has the key.
+  // The target has confirmed the key.
   void Settle(Context& ctx, Keys::iterator key);
   void Flush();
   void SendMore(Context& ctx);
@@ -139,7 +139,7 @@ class Migration final : public PendingWork, private OutgoingConnection::Ear, pri
   std::deque<Keys::iterator> again_;
   std::deque<Awaited> awaited_;
   size_t awaited_bytes_ = 0;
-  std::string out_;  // requests that are not sent yet
+  std::string out_;  // requests not sent yet
   uint64_t sent_bytes_ = 0;
   uint64_t replies_ = 0;
   uint64_t progress_ = 0;

@@ -1,7 +1,8 @@
-// The connections to other servers that MIGRATE keeps for the next MIGRATE to the same target, as Redis does.
+// Idle connections to other servers, kept for the next MIGRATE to the same target, as in Redis.
 //
-// A connection is kept for kIdleMs, and is used again only for the same host, port and login, by TLS or without: so no client
-// gets what another client's password has opened. A target that closes an idle connection, or sends something without a request, ends it.
+// A connection is kept for kIdleMs. MIGRATE uses a kept connection only for the same host, port, login and use of TLS: no
+// client gets access by another client's password. A kept connection ends if the target closes it, or sends something without
+// a request.
 //
 // Loop thread only.
 #pragma once
@@ -18,7 +19,7 @@
 
 namespace mayfly {
 
-// Where to, and as whom.
+// The address and the login of a target.
 struct Route {
   std::string host;
   uint16_t port = 0;
@@ -30,12 +31,12 @@ struct Route {
   bool operator==(const Route&) const = default;
 };
 
-// A connection that is logged in.
+// A connection after login.
 struct Link {
   static constexpr int64_t kNoDatabase = -1;
 
   std::unique_ptr<OutgoingConnection> connection;
-  int64_t database = kNoDatabase;  // selected there
+  int64_t database = kNoDatabase;  // selected at the target
 };
 
 class Migrations final : public LatePart, private Alarms::Alarm {
@@ -46,13 +47,13 @@ class Migrations final : public LatePart, private Alarms::Alarm {
   // Borrows server.
   explicit Migrations(Server& server);
   ~Migrations() override;
-  // Of this server; makes them. Throws std::bad_alloc.
+  // This server's connections, made on first use. Throws std::bad_alloc.
   static Migrations& Of(Server& server);
 
-  // An idle connection, or none.
+  // Returns an idle connection, or none.
   Link TakeIdle(const Route& route, OutgoingConnection::Ear& ear) noexcept;
-  // Closes the connection that has been idle longest if there are too many. Throws std::bad_alloc; then the connection is
-  // closed. REQUIRES: the connection is open, and nothing is on its way.
+  // Keeps a connection; if too many are kept, closes the connection that has been idle longest. Throws std::bad_alloc, and
+  // then closes the connection. REQUIRES: the connection is open, and waits for no reply.
   void Keep(Route route, Link link, uint64_t now_mono_ms);
 
  private:
@@ -66,7 +67,7 @@ class Migrations final : public LatePart, private Alarms::Alarm {
 
   Server& server_;
   const Accounts::Account account_;
-  std::vector<std::unique_ptr<Idle>> idle_;  // the longest idle one first
+  std::vector<std::unique_ptr<Idle>> idle_;  // the longest idle first
 };
 
 }  // namespace mayfly

@@ -1,8 +1,8 @@
-// The keys that a master's file lacks: they are served until the file is loaded, and go then.
+// The keys that a master's file lacks: served until the file is loaded, and then removed.
 //
-//   a key of the file --Keep--> its hash is in a set          at the end --RemoveSome--> every other key goes, in slices
+//   a key of the file --Keep--> the hash is in a set          at the end --RemoveSome--> every other key goes, in slices
 //
-// Two keys of the same hash count as one: then a key stays that the master does not have.
+// Two keys with the same hash count as one: a key that the master does not have may then stay.
 //
 // Borrows databases. Loop thread only.
 #pragma once
@@ -25,7 +25,7 @@ class OldKeys {
   // Throws std::bad_alloc.
   explicit OldKeys(Databases& databases) : databases_(databases) {}
 
-  // The file has the key with this hash. Throws std::bad_alloc.
+  // The file has a key with this hash. Throws std::bad_alloc.
   void Keep(const Keyspace& home, uint64_t hash);
   // Removes keys that the file lacks. Subtracts the number of keys looked at from `budget`. Returns true at the end. Throws
   // std::bad_alloc.
@@ -35,7 +35,7 @@ class OldKeys {
  private:
   Databases& databases_;
   HashPlaces kept_;
-  unsigned database_ = 0;  // where the removal is
+  unsigned database_ = 0;  // the place of the removal
   uint64_t cursor_ = 0;
   std::vector<std::string> page_;
 };

@@ -18,7 +18,7 @@ using rdb::ValueStatus;
 
 namespace {
 
-// Opcodes are the highest numbers of a byte, and newer servers have given away those from here on.
+// Opcodes are the highest numbers of a byte. Newer servers have given away the numbers from here on.
 constexpr uint8_t kLowestOpcode = 242;
 
 // A cluster has 16,384 slots.
@@ -62,7 +62,7 @@ RecordReader::Status RecordReader::Some(Now now, size_t budget) {
       trouble_ = Trouble::kDisk;
       return Status::kBad;
     }
-    // The file's thread may have come to its end since the step looked, which is what the end of a file waits for.
+    // The file's thread may have ended after the step looked. One more step then sees the end of the file.
     if (!std::exchange(ended, true)) continue;
     Damaged(state_ == State::kHead ? "this is no snapshot file" : "the file ends too early");
     return Status::kBad;
@@ -110,7 +110,7 @@ RecordReader::Step RecordReader::ReadHead() {
   return Step::kOk;
 }
 
-// An incomplete record is read again from its first byte.
+// An incomplete record is read again from the first byte.
 RecordReader::Step RecordReader::ReadRecord(Now now, size_t& budget) {
   if (!sink_.ReadyFor(key_.idle_steps, now, budget)) return Step::kSpent;
   const size_t start = in_.at();
@@ -202,7 +202,7 @@ bool RecordReader::ReadIdle(std::string_view name, std::string_view value) {
   return true;
 }
 
-// The job of an import, and its ranges of slots.
+// Skips the job of an import, and the job's ranges of slots.
 RecordReader::Step RecordReader::SkipImport() {
   uint64_t ranges = 0;
   uint64_t slot = 0;
@@ -269,7 +269,7 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
   return Step::kOk;
 }
 
-// What is no deadline of members is left for ReadRecord.
+// Leaves all records except deadlines of members to ReadRecord.
 RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
   if (!members_.done()) {
     if (!members_.GiveSome(
@@ -312,14 +312,14 @@ RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {
   state_ = State::kRecord;
   const RecordSink::Answer answer = sink_.TakeKey(
       key_, {.status = status, .of_module = of_module, .reader = value_, .rich = std::move(rich_)}, now);
-  sink_.Drop(value_.TakeRich());  // of a value that is not whole
+  sink_.Drop(value_.TakeRich());  // of an incomplete value
   const FileKey last = std::exchange(key_, {});
   key_.database = last.database;
   key_.idle_steps = last.idle_steps;
   return answer == RecordSink::Answer::kNext ? Step::kOk : Step::kEnd;
 }
 
-// Versions before the checksum end here. The reader is at its end when it has read the checksum.
+// A file of a version without checksum ends here. The reader is at the end after the checksum.
 RecordReader::Step RecordReader::ReadEnd() {
   if (!valkey_ && version_ < rdb::version::kChecksum) return Step::kEnd;
   uint64_t wanted = 0;

@@ -2,9 +2,9 @@
 //
 //   FileReader's thread --chunks--> RecordReader: head, opcodes, keys, ValueIn --> RecordSink
 //
-// A large value is read in slices, and so are the deadlines of its members. Values of unknown types are skipped if their length
-// is known and the rules allow it, or are damage. Memory: one window of the file, at least a chunk and at most as long as the
-// longest string, and one value.
+// A large value is read in slices, like the deadlines of the value's members. A value of an unknown type is skipped if its
+// length is known and the rules allow skipping; otherwise the value is damage. Memory: one window of the file, at least a
+// chunk and at most as long as the longest string, and one value.
 //
 // Borrows the file and the sink. Loop thread only.
 #pragma once
@@ -29,7 +29,7 @@
 
 namespace mayfly {
 
-// A key of a file, with all that comes before it and tells of it.
+// A key of a file, with all facts before the value.
 struct FileKey {
   uint64_t database = 0;
   std::string name;
@@ -37,16 +37,16 @@ struct FileKey {
   std::optional<uint64_t> idle_s;
   std::optional<uint8_t> frequency;
   KeyTerms terms;
-  std::optional<uint64_t> early_steps;  // idle time of a key that comes early (snapshot/use_order.h)
-  uint64_t idle_steps = 0;              // of the keys that come in their turn now
+  std::optional<uint64_t> early_steps;  // idle time of an early key (snapshot/use_order.h)
+  uint64_t idle_steps = 0;              // of the keys in their turn now
 };
 
 // A value of a file.
 struct ReadValue {
-  // kDone; or there is none: kExpired, or kEmpty.
+  // kDone; or kExpired or kEmpty, without a value.
   rdb::ValueStatus status = rdb::ValueStatus::kEmpty;
-  bool of_module = false;           // kEmpty, because it was skipped
-  rdb::ValueIn& reader;             // of a string, and with the counts of what was left out
+  bool of_module = false;           // kEmpty, because the value was skipped
+  rdb::ValueIn& reader;             // of a string, and with the counts of dropped parts
   std::unique_ptr<RichValue> rich;  // null for a string
 };
 
@@ -57,21 +57,22 @@ class RecordSink {
     kEnough,  // the rest of the file is not wanted
   };
 
-  // Comes first. `valkey`: the version is Valkey's.
+  // Called first. `valkey`: the version is Valkey's.
   virtual void TakeVersion(unsigned version, bool valkey) = 0;
-  // A field that tells of the file, not of a key. False: it cannot be read, and the file is damaged. Throws std::bad_alloc.
+  // A field about the file, not about a key. Returns false if the field cannot be read, and the file is damaged. Throws
+  // std::bad_alloc.
   virtual bool TakeField(std::string_view name, std::string_view value) = 0;
-  // What a module has saved beside values was skipped.
+  // A module's record beside values was skipped.
   virtual void TakeModuleRecord() = 0;
   // The text of a library of functions.
   virtual void TakeFunction(std::string_view text) = 0;
   // The home of the members of the next value.
   virtual MemberHome HomeOf(uint64_t database) noexcept = 0;
-  // Called before each record: the keys that come now were idle for so many steps. False: the budget is spent, and the call is to
-  // be repeated. Throws std::bad_alloc.
+  // Called before each record: the keys from here on were idle for `idle_steps`. Returns false if the budget is spent; the
+  // call is then repeated. Throws std::bad_alloc.
   virtual bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) = 0;
   virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
-  // A value of which only a part is wanted or could be read; null does nothing.
+  // Drops an incomplete or unwanted value; null does nothing.
   virtual void Drop(std::unique_ptr<RichValue> value) noexcept = 0;
 
  protected:
@@ -86,7 +87,7 @@ class RecordReader {
     kEnd,    // of the file, or the sink has enough
     kBad,    // see problem()
   };
-  // Why a file cannot be read on.
+  // Why the reading has ended.
   enum class Trouble : uint8_t {
     kNone,
     kDisk,
@@ -98,7 +99,7 @@ class RecordReader {
     bool skips_unknown = true;
     bool verifies = true;       // the checksum
     bool keeps_due = false;     // members that are due stay
-    bool wall_members = false;  // deadlines of members are Unix times, whatever the file says of their clock
+    bool wall_members = false;  // deadlines of members are Unix times, whatever the file says
   };
 
   // Throws std::bad_alloc.
@@ -111,12 +112,12 @@ class RecordReader {
   // Reads on. Units of the budget: see ValueIn. Throws std::bad_alloc. REQUIRES: no earlier call has returned kEnd or kBad.
   Status Some(Now now, size_t budget);
 
-  // Of the file.
+  // The bytes of the file read so far.
   uint64_t read_bytes() const noexcept { return window_at_ + in_.at(); }
   size_t window_bytes() const noexcept { return window_.capacity(); }
-  // Mayfly has written the file. Known with the first key.
+  // True if Mayfly has written the file. Known with the first key.
   bool ours() const noexcept { return ours_; }
-  // After the end: the file had a checksum.
+  // After the end: true if the file had a checksum.
   bool summed() const noexcept { return summed_; }
   Trouble trouble() const noexcept { return trouble_; }
   // "", or one line. Empty from then on.
@@ -128,13 +129,13 @@ class RecordReader {
   enum class State : uint8_t { kHead, kRecord, kValue, kMembers, kModule };
 
   Step Once(Now now, size_t& budget);
-  // False: there are no more bytes now.
+  // Returns false if no more bytes have come yet.
   bool Refill();
   Step ReadHead();
   Step ReadRecord(Now now, size_t& budget);
   Step ReadOpcode(uint8_t opcode);
   Step ReadField();
-  // A field of Mayfly's that tells of keys. False: it cannot be read.
+  // Reads one of Mayfly's fields about keys. Returns false if the field cannot be read.
   bool ReadOwnField(std::string_view name, std::string_view value);
   bool ReadIdle(std::string_view name, std::string_view value);
   Step SkipImport();
@@ -148,7 +149,7 @@ class RecordReader {
   // Gives the key to the sink.
   Step Hand(rdb::ValueStatus status, Now now);
   Step Damaged(std::string_view what);
-  // The deadlines of the key's members are Unix times.
+  // True if the deadlines of the key's members are Unix times.
   bool HasWallMembers() const noexcept { return key_.terms.wall_members || rules_.wall_members; }
 
   FileReader& file_;
@@ -164,11 +165,11 @@ class RecordReader {
   bool valkey_ = false;
   bool ours_ = false;
   bool summed_ = false;
-  bool goes_on_ = false;  // the file, after its end
+  bool goes_on_ = false;  // the file has bytes after its end
   FileKey key_;
   rdb::ValueIn value_;
-  std::unique_ptr<RichValue> rich_;  // the complete value of value_, unless it is a string
-  MemberTermsIn members_;            // deadlines for it
+  std::unique_ptr<RichValue> rich_;  // the complete value of value_, unless a string
+  MemberTermsIn members_;            // deadlines for rich_
   rdb::ModuleSkip module_;
   bool skips_value_ = false;  // module_ reads the value of a key
   Trouble trouble_ = Trouble::kNone;

@@ -32,7 +32,7 @@ namespace {
 
 constexpr unsigned kNoDatabase = ~0U;
 
-// The smallest version that carries all keys of now.
+// The smallest version that carries all present keys.
 unsigned VersionFor(const Databases& databases) noexcept {
   for (unsigned i = 0; i < databases.count(); ++i) {
     if (databases.At(i).lifetimes().deadlines().with_timed_fields() != 0) return rdb::version::kRedis74;
@@ -73,7 +73,7 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   first_begun_ = false;
   idle_steps_ = 0;
   began = now;
-  // What is due is kept at a replica, since its master may still give it another deadline, and before a handover.
+  // Due keys are saved at a replica, since its master may still give another deadline, and before a handover.
   const bool keeps_due = server_.databases.expired_keys() == ExpiredKeys::kHidden;
   alive_at = keeps_due ? now.Begin() : now;
   figures.keys_done = 0;
@@ -142,7 +142,7 @@ SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
   while (walk_ != nullptr && problem_.empty()) {
     SaveSome(kChunkBytes);
     if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
-    Send();  // a long log of removed keys in the file's head makes a chunk that is above the limit by itself
+    Send();  // a long log of removed keys in the file's head makes a chunk above the limit by itself
     file.WaitForChunks();
     chunk_.reserve(target_->Collect().capacity());
     if (target_->state() == SaveTarget::State::kFailed) Fail(target_->problem());
@@ -212,10 +212,10 @@ bool Saver::UnwindSome(size_t budget) noexcept {
   return true;
 }
 
-// ---- values that somebody waits for
+// ---- values with waiting requests
 
-// The value moves forward, but not before values that others have waited for already. At most one of values_ has come in its
-// turn, so the keys that come in their turn keep their order, and the differences of their idle times stay right.
+// The value moves forward, but not before values of earlier waits. At most one of values_ has come in its turn. The keys in
+// their turn keep their order, and the differences of their idle times stay right.
 void Saver::OnAwaited(HalfSaved& value) noexcept {
   value.awaited = true;
   Announce();
@@ -237,7 +237,7 @@ HalfSaved* Saver::NextAside() const noexcept {
   return nullptr;
 }
 
-// Without memory the file goes on. The request asks again in a few milliseconds.
+// Without memory the writing of the file goes on. The request asks again in a few milliseconds.
 void Saver::PutAside(HalfSaved& value) noexcept {
   try {
     value.awaited = !value.PutAside();
@@ -411,7 +411,7 @@ void Saver::WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entr
   ++server_.stats.saves.keys_done;
 }
 
-// Other servers see a key that has expired. A value that is still a key's, though its deadline is over, has not been logged.
+// Other servers see an expired key. A value that still belongs to a key, though past the deadline, has not been logged.
 void Saver::WriteStale(unsigned index, const Keyspace& keyspace, const Entry& entry, Expiry deadline,
                        std::string& bytes) {
   SelectDatabase(index, bytes);
@@ -427,9 +427,9 @@ void Saver::WriteDeadline(Expiry deadline, std::string& bytes) const {
   out.Millis(static_cast<int64_t>(deadline.On(Expiry::Kind::kWall, began)));
 }
 
-// As Redis, the seconds only under an LRU policy, and the counter only under an LFU policy. A key without seconds was used just
-// now for Redis. A large value that begins in its turn is the next in the file. A task counts as used just now, since the walk has
-// the tasks first.
+// As in Redis, the seconds are written only under an LRU policy, and the counter only under an LFU policy. Redis takes a key
+// without seconds as used just now. A large value that begins in its turn is the next in the file. A task counts as used just
+// now, since the walk has the tasks first.
 void Saver::WriteUse(const Entry& entry, std::string& bytes) {
   rdb::Out out(bytes);
   if (databases.access_effect() == AccessEffect::kFrequency) {

@@ -120,7 +120,7 @@ std::string Snapshots::SaveNow(Now now, bool whole_log) {
   try {
     result = saver_->SaveNow(whole_log ? Saver::kLogBytesAtOnce : Saver::kLogBytes, now);
   } catch (const std::bad_alloc&) {
-    saver_->Cancel();  // if it has begun
+    saver_->Cancel();  // if begun
     result.problem = "out of memory";
   } catch (const std::system_error&) {
     result.problem = "the system allows no more threads";
@@ -221,7 +221,7 @@ void Snapshots::WarnOfFolder() {
                        "; give it that folder, name another by dir, or set save \"\"");
 }
 
-// Each save removes them too, but perhaps no save follows.
+// Each save removes leftovers, too, but perhaps no save follows.
 void Snapshots::RemoveLeftovers() {
   const std::string folder = PathIn(server_.options.settings().dir.path, "");
   const size_t removed = disk_.RemoveLeftovers(folder, TemporaryName(server_.run_id));
@@ -287,7 +287,7 @@ void Snapshots::StopLoad() noexcept {
   Tell(loader_->Stop());
 }
 
-// The load of the start, or of a master's file, has come to its end.
+// The load of the start, or of a master's file, has ended.
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
   if (received_) return std::exchange(received_, nullptr)(result);
@@ -296,11 +296,11 @@ void Snapshots::EndLoad(const LoadResult& result) noexcept {
   if (!result.ending.empty()) PutAside(result.ending);
 }
 
-// A save takes no other thing's place than a file's.
+// Only a file needs another name: a save replaces nothing else.
 void Snapshots::PutAsideUnopened() noexcept {
   try {
     if (disk_.IsFile(Path())) PutAside(kUnreadEnding);
-  } catch (const std::bad_alloc&) {  // it keeps its name
+  } catch (const std::bad_alloc&) {  // the file keeps its name
   }
 }
 
@@ -309,7 +309,7 @@ void Snapshots::PutAside(std::string_view ending) noexcept {
   try {
     const std::string path = Path();
     error = disk_.Rename(path, path + std::string(ending));
-  } catch (const std::bad_alloc&) {  // it keeps its name
+  } catch (const std::bad_alloc&) {  // the file keeps its name
   }
   if (server_.log == nullptr) return;
   if (error == 0)
@@ -357,8 +357,8 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
 
 // ---- save points
 //
-// A point is due when enough was changed, and long enough ago was the last save. After a save that has failed no point has to
-// be due: writes may be refused until one succeeds, so that nothing more would change.
+// A point is due after enough changes and enough time since the last save. After a failed save no point has to be due: writes
+// may be refused until a save succeeds, and nothing more would change.
 
 uint64_t Snapshots::Unsaved() const noexcept {
   return server_.databases.changes().by_clients() - server_.stats.saves.changes_at_save;

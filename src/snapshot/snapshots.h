@@ -6,9 +6,9 @@
 //   SYNC of redis-cli --rdb ------+
 //   start ------------------------> Loader
 //
-// The end. Words of SHUTDOWN, or the option of the signal, say whether a stop saves; without such words save points do
-// (SavesToStop, the only place with this rule). While a file is loaded nothing is saved, since the file is the better one. A
-// failed save keeps the server running, unless the stop is forced.
+// The end. Words of SHUTDOWN, or the option of the signal, decide whether a stop saves; without words, save points decide
+// (SavesToStop, the only place with this rule). While a file is loaded nothing is saved: the file is more complete. A failed
+// save keeps the server running, unless the stop is forced.
 //
 // Borrows server and disk. Loop thread only.
 #pragma once
@@ -41,75 +41,77 @@ struct Session;
 
 class Snapshots final : public LatePart, private Alarms::Alarm {
  public:
-  // A save point waits so long after a save that has failed, as in Redis.
+  // After a failed save, save points wait this long, as in Redis.
   static constexpr uint64_t kRetryMs = 5000;
 
   Snapshots(Server& server, Disk& disk);
   ~Snapshots() override;
-  // Of this server; makes them, with the real disk. Throws std::bad_alloc.
+  // This server's snapshots, made on first use, with the real disk. Throws std::bad_alloc.
   static Snapshots& Of(Server& server);
-  // Null if they were not made.
+  // Null if not made.
   static Snapshots* IfMade(Server& server) noexcept {
     return static_cast<Snapshots*>(server.snapshots.get());
   }
 
-  // No save begins while a file is loaded: it would be the only file, and lack what is still to come.
+  // No save begins while a file is loaded: the save would replace the file, and lack the keys still to come.
   //
   // Begins a save in slices. Returns the reason for a failure, or "". REQUIRES: !saving().
   std::string_view SaveSoon(Now now);
-  // Saves all keys as they are now, and waits for the disk. A running save is given up. Returns the reason for a failure,
-  // or "".
+  // Saves all keys as of now, and waits for the disk. Gives up a running save. Returns the reason for a failure, or "".
   std::string SaveNow(Now now) { return SaveNow(now, /*whole_log=*/true); }
   // Begins to send a snapshot to a client (snapshot/client_stream.h); likewise. The caller parks the client. Throws
   // std::bad_alloc.
   std::string_view SendSoon(Session& client, const StreamTerms& terms, Now now);
-  // A snapshot is sent to this client.
+  // True while a snapshot is sent to this client.
   bool IsSentTo(const Session& client) const noexcept;
   SyncWishes& wishes() noexcept { return *wishes_; }
-  // Also while a snapshot is sent to a client.
+  // True while a save runs, also while a snapshot is sent to a client.
   bool saving() const noexcept;
-  // A save in slices runs that will become the file.
+  // True while a save in slices runs whose result becomes the file.
   bool saving_file() const noexcept;
   // REQUIRES: saving().
   void Cancel() noexcept;
-  // After Cancel, until saving() is false. A save may be scheduled then: it begins when the cancelled one is at its end.
+  // True after Cancel until saving() is false. A save may be scheduled meanwhile, and begins when the cancelled save has
+  // ended.
   bool cancelling() const noexcept;
   void Schedule() noexcept { scheduled_ = true; }
 
-  // Whether a stop with these words saves.
+  // True if a stop with these words saves.
   bool SavesToStop(const config::ShutdownFlags& words) const noexcept;
-  // Saves, if a stop with these words does. False: the save has failed, and the server must go on. The log says why.
+  // Saves, if a stop with these words does. Returns false if the save has failed and the server must go on. The log has the
+  // reason.
   bool ReadyToStop(const config::ShutdownFlags& words);
-  // The words for the stop that a signal has begun. SHUTDOWN has saved already, or was told not to.
+  // The words for a stop by a signal. After SHUTDOWN nothing is saved again.
   config::ShutdownFlags WordsOfSignal() const noexcept;
-  // The server has served its last client. Says how many keys go with the process.
+  // The server has served its last client. Logs how many keys go with the process.
   void End() noexcept;
-  // Warns at the start if save points would save into a folder that this process may not write into.
+  // Warns at the start if save points would save into a folder without permission to write.
   void WarnOfFolder();
-  // Removes the files at the start that killed processes have left half written in the folder, and logs their number.
+  // At the start, removes half written files of killed processes from the folder, and logs the number of files.
   void RemoveLeftovers();
-  // Begins to load the file that the options name, in slices; with load-mode wait, clients are refused meanwhile. Nothing
-  // happens if there is no such file. REQUIRES: !loading().
+  // Begins to load the file named by the options, in slices. With load-mode wait, clients are refused meanwhile. Does nothing
+  // if the file does not exist. REQUIRES: !loading().
   //
-  // A file that cannot be loaded whole: with rdb-load-damaged yes the server goes on with what was loaded, and the file gets
-  // another name (an ending of loader.h), so that no later save takes its place. With no, the file stays what it is, and the
-  // server stops: see refused().
+  // If only a part of the file can be loaded: with rdb-load-damaged yes the server goes on with the loaded part, and the file
+  // gets another name (an ending of loader.h), which protects the file from later saves. With no, the file stays as is, and
+  // the server stops: see refused().
   void LoadSoon(Now now);
-  // The reason why the file was refused: the daemon must end with an error, and saves nothing. "": it was not.
+  // The reason why the file was refused: the daemon must end with an error, and saves nothing. "": not refused.
   const std::string& refused() const noexcept { return refused_; }
   // Loads the same file now, while everybody waits. Returns the reason for a failure, or "". REQUIRES: !loading().
   std::string LoadNow(LoadTerms terms, Now now);
-  // Begins to load a file that a master has sent, in the place of all keys and libraries, which are served until then; ends a load of the own file, and a save.
-  // `done` hears of the end, but not if the load is stopped. Returns the reason for a failure, or "": then nothing has begun.
+  // Begins to load a master's file, which replaces all keys and libraries; the old keys are served until then. Ends a load of
+  // the own file, and a save. Calls `done` at the end, unless the load is stopped. Returns the reason for a failure, or "".
+  // After a failure no load runs.
   std::string LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done, Now now);
   bool loading() const noexcept;
-  // The running load ends where it is. REQUIRES: loading().
+  // Ends the running load where it is. REQUIRES: loading().
   void StopLoad() noexcept;
-  // A flush of this database, also if it has no keys yet, or of the namespace of this prefix in all databases: the keys of the
-  // file are not loaded any more. The second throws std::bad_alloc.
+  // A flush of this database, also without keys, or of the namespace of this prefix in all databases: the file's keys are not
+  // loaded any more. NoteNamespaceFlushed throws std::bad_alloc.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
   void NoteNamespaceFlushed(std::string_view prefix);
-  // FLUSHALL: with save points, the file is replaced now, as in Redis, so that a crash does not bring the keys back. A running
+  // FLUSHALL: with save points, a save replaces the file now, as in Redis: a crash does not bring the keys back. A running
   // save of the old keys is given up first, in slices; a load comes to its end first.
   void NoteAllFlushed(Now now);
   // INVALIDATE: keys with these tags are not loaded any more. Throws std::bad_alloc.
@@ -118,9 +120,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
  private:
   std::string SaveNow(Now now, bool whole_log);
   std::string Path() const;
-  // Returns the reason for a failure, or "": also if there is no file and none is `needed`.
+  // Returns the reason for a failure, or "". A missing file is a failure only if `needed`.
   std::string BeginLoad(bool needed, LoadTerms terms, Now now);
-  // Refuses writes while the last save has failed, if the options say so (Mode::kUnsaved).
+  // Refuses writes after a failed save, if there are save points and stop-writes-on-bgsave-error is on (Mode::kUnsaved).
   void RefuseWritesIfUnsaved() noexcept;
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
@@ -129,9 +131,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void Tell(const LoadResult& result) noexcept;
   void TellOfKeys(const LoadResult& result, Log& log) noexcept;
   void EndLoad(const LoadResult& result) noexcept;
-  // Gives the file a name with this ending, or logs why not.
+  // Gives the file a name with this ending, or logs the failure.
   void PutAside(std::string_view ending) noexcept;
-  // The file that could not be opened.
+  // Likewise, for a file that could not be opened.
   void PutAsideUnopened() noexcept;
   // `otherwise`: what the start does with rdb-load-damaged yes.
   void Refuse(std::string_view problem, std::string_view otherwise) noexcept;
@@ -143,12 +145,12 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   const std::unique_ptr<Saver> saver_;
   const std::unique_ptr<Loader> loader_;
   const std::unique_ptr<SyncWishes> wishes_;
-  uint64_t retry_mono_ms_ = 0;                       // no save point before
-  uint64_t last_save_mono_ms_ = 0;                   // or the start
+  uint64_t retry_mono_ms_ = 0;                       // no save point before this time
+  uint64_t last_save_mono_ms_ = 0;                   // of the last save, or the start
   std::function<void(const LoadResult&)> received_;  // not empty: a master's file is loaded
   bool loaded_ = false;                              // since the start
-  bool outlived_ = false;                            // the file has keys that FLUSHALL has removed
-  bool scheduled_ = false;                           // a save begins as soon as none runs
+  bool outlived_ = false;                            // the file has keys removed by FLUSHALL
+  bool scheduled_ = false;                           // a save begins when no other runs
   std::string refused_;
 };
 

@@ -1,5 +1,4 @@
-// What clients have said by REPLCONF before they send SYNC: who they are, what they can do, and which parts of a snapshot they
-// want.
+// A client's REPLCONF words before SYNC: the client's address and abilities, and the wanted parts of a snapshot.
 //
 // Loop thread only.
 #pragma once
@@ -19,10 +18,10 @@ struct SyncWish {
   SaveParts parts;
   bool takes_marks = false;    // a snapshot without a length, with a mark at its end
   bool takes_history = false;  // the answer to PSYNC may name another history
-  bool is_mayfly = false;      // knows what Mayfly alone has
-  bool takes_cutoffs = false;  // and needs no DEL for expired keys (replication/cutoff.h)
+  bool is_mayfly = false;      // knows the facts of Mayfly alone
+  bool takes_cutoffs = false;  // needs no DEL for expired keys (replication/cutoff.h)
   uint16_t listening_port = 0;
-  std::string address;  // announced; empty: that of the connection
+  std::string address;  // announced; empty: the connection's address
 };
 
 class SyncWishes final : private ClientEnds::Ear {
@@ -30,7 +29,7 @@ class SyncWishes final : private ClientEnds::Ear {
   explicit SyncWishes(ClientEnds& ends) : Ear(ends) {}
   ~SyncWishes() = default;
 
-  // To be changed. Throws std::bad_alloc.
+  // Returns the client's wish, to be changed. Throws std::bad_alloc.
   SyncWish& Of(const Session& client) { return wishes_[client.id]; }
 
  private:

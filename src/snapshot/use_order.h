@@ -1,14 +1,14 @@
-// When keys were used last, in a snapshot file: AUX fields before a key, which Redis and Valkey skip. Redis has a record of its
-// own (opcode::kIdle) with seconds, for each key.
+// When keys were used last, in a snapshot file: AUX fields before a key, which Redis and Valkey skip. Redis's own record
+// (opcode::kIdle) has seconds, for each key.
 //
-//   AUX "i" <difference>   this key and those that follow were idle for so many steps more than the ones before; in decimal
-//                          digits. The file has the most recently used keys first, and many keys share a step: so most keys
-//                          need no field
-//   AUX "e" <idle steps>   this key comes early, before those that were used later: it was about to change or to be used while
-//                          the file was written. The keys that follow are idle as before
+//   AUX "i" <difference>   this key and the following keys were idle for this many steps more than the keys before; in decimal
+//                          digits. The file has the most recently used keys first, and many keys share a step: most keys need
+//                          no field
+//   AUX "e" <idle steps>   this key comes early, before keys used later: the key was about to change or to be used while the
+//                          file was written. The following keys are idle as before
 //
-// EarlyKeys puts early keys in their place while a file is loaded: each is moved to the cold end of its list once all keys that
-// were used later are loaded. A key that was used meanwhile stays.
+// EarlyKeys puts early keys in their place while a file is loaded: each key moves to the cold end of its list once all keys
+// used later are loaded. A key used meanwhile stays.
 //
 // Units: steps of Entry::kStampMs. Loop thread only.
 #pragma once
@@ -34,16 +34,16 @@ void WriteIdleField(std::string_view name, int64_t steps, std::string& bytes);
 
 class EarlyKeys {
  public:
-  // The names of more keys than that are not remembered: these keys stay where they came.
+  // The most bytes of remembered names. Early keys beyond the limit stay where they came.
   static constexpr size_t kMostBytes = size_t{64} << 20;
 
-  // A key of the file's database `index` was adopted, with this stamp. Throws std::bad_alloc.
+  // An early key of the file's database `index` was adopted, with this stamp. Throws std::bad_alloc.
   void Add(uint64_t index, std::string_view key, uint64_t idle_steps, uint32_t stamp);
-  // Whether a key was used later than `idle_steps` ago, and its place has come.
+  // True if an early key was used later than `idle_steps` ago: the key's place has come.
   bool AnyBefore(uint64_t idle_steps) const noexcept {
     return !keys_.empty() && keys_.front().idle_steps < idle_steps;
   }
-  // Moves those keys, and subtracts their number from `budget`. Returns false if some are left.
+  // Moves these keys, and subtracts the number of keys from `budget`. Returns false if some are left.
   bool MoveThoseBefore(uint64_t idle_steps, const LoadClaims& claims, Now now, size_t& budget);
   uint64_t bytes() const noexcept { return bytes_; }
 

@@ -10,8 +10,8 @@
 
 namespace mayfly {
 
-// The name of a temporary file of this process: "temp-<pid>-<run>.rdb", or "temp-<pid>-<run>.<use>.rdb" if a use is given. The
-// beginning of the run's id tells processes apart that have one number, in containers. Neither has a dot.
+// The name of a temporary file of this process: "temp-<pid>-<run>.rdb", or "temp-<pid>-<run>.<use>.rdb" with a use. <run>,
+// the beginning of the run's id, tells processes with the same number apart, in containers. Neither part has a dot.
 std::string TemporaryName(std::string_view run_id, std::string_view use = "");
 // The path of a file in a folder; "" is the working directory.
 std::string PathIn(std::string_view folder, std::string_view name);
@@ -28,9 +28,9 @@ class Disk {
   // Makes a file that does not exist yet, for writing by its owner.
   virtual int Create(const std::string& path, int& file);
   virtual bool Exists(const std::string& path);
-  // Whether it is a file, not a folder or a pipe.
+  // True for a file, false for a folder or a pipe.
   virtual bool IsFile(const std::string& path);
-  // Whether this process may make files in the folder.
+  // Returns 0 if this process may make files in the folder.
   virtual int MayWriteInto(const std::string& folder);
   virtual int OpenToRead(const std::string& path, int& file, uint64_t& bytes);
   // May write or read fewer bytes. `count` is the number; 0 bytes read is the end of the file.
@@ -44,8 +44,8 @@ class Disk {
   // Returns when the names of the folder's files are on the disk.
   virtual int SyncFolder(const std::string& path);
   virtual int Remove(const std::string& path);
-  // Removes temporary files in the folder of processes that are no more: they were killed during a save. Those of the run of
-  // `own`, and all other files, stay. Returns how many were removed.
+  // Removes temporary files of ended processes from the folder: the processes were killed during a save. Files of the run of
+  // `own`, and all other files, stay. Returns the number of removed files.
   virtual size_t RemoveLeftovers(const std::string& folder, std::string_view own) noexcept;
 };
 

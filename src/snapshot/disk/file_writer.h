@@ -4,9 +4,8 @@
 //                                   |
 //                                   +-- a failure, or no Finish: the temporary file is removed
 //
-// The file gets its name only when all of its bytes are on the disk, so whoever opens the name finds the old file or the new
-// one, whole, even after a loss of power. The thread syncs every kSyncBytes, so that the last sync takes no longer than
-// others.
+// The file gets its name only when all bytes are on the disk. Whoever opens the name finds the old file or the new file,
+// whole, even after a loss of power. The thread syncs every kSyncBytes: the last sync takes no longer than others.
 //
 // Memory. The loop allocates and frees every chunk, since the memory of the loop thread is counted (base/memory/heap.h): the
 // thread only reads chunks.
@@ -37,7 +36,7 @@ class FileWriter final : public SaveTarget {
     std::string name;       // of the file in the folder
     std::string temporary;  // likewise, until the file is whole
     bool checksum = true;   // false: 0 in the place of the checksum
-    bool whole = false;     // the bytes are a whole file, whose own checksum is verified: none is written
+    bool whole = false;     // the bytes are a whole file: its own checksum is verified, and none is written
   };
 
   // Starts the thread. The thread calls `wake` when a chunk is written, and at its end. Throws std::bad_alloc and
@@ -65,9 +64,9 @@ class FileWriter final : public SaveTarget {
   std::string WriteChunks();
   std::string WriteAll(int file, std::string_view bytes);
   void KeepLast(std::string_view chunk);
-  // Writes the checksum, or verifies the one that the file has.
+  // Writes the checksum, or verifies the file's own.
   std::string EndFile();
-  // The next chunk, or null at the end. `abandoned`: there will be no file.
+  // Returns the next chunk, or null at the end. `abandoned`: the file is given up.
   const std::string* Next(bool& abandoned);
 
   Disk& disk_;

@@ -2,10 +2,10 @@
 //
 //   |  saved  |  next_ ... left_ elements to save  |  dropped at the tail, saved aside  |
 //
-// Elements are saved from the head. Elements that leave an end before they are saved go into a buffer, those of the tail into
-// tail_, which is written last. Elements that clients add at an end are outside of the range. Any other change of the list has
-// the rest of the range saved first, at once: requests that can wait do so (exec/values/saved_access.h), while the rest goes
-// into the buffer in pieces.
+// Elements are saved from the head. Elements that leave an end before being saved go into a buffer; elements of the tail go
+// into tail_, which is written last. Elements that clients add at an end are outside of the range. Before any other change of
+// the list the rest of the range is saved at once. Requests that can wait do so (exec/values/saved_access.h), while the rest
+// goes into the buffer in pieces.
 #pragma once
 
 #include <memory>
@@ -41,7 +41,8 @@ class HalfSavedList final : public HalfSaved, private ListWatch {
 
   // Writes elements from `index` on: `count`, or fewer that have kSliceBytes. Returns the number of written elements.
   uint64_t Write(uint64_t index, uint64_t count, bool all, std::string& bytes) const;
-  // Puts up to `count` elements from next_ on into the buffer: one piece. Returns their number. Throws std::bad_alloc.
+  // Puts up to `count` elements from next_ on into the buffer: one piece. Returns the number of elements. Throws
+  // std::bad_alloc.
   uint64_t SaveSomeAside(uint64_t count);
   // Puts `count` elements into the buffer. Throws std::bad_alloc.
   void SaveAside(uint64_t count) {

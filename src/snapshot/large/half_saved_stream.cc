@@ -67,7 +67,7 @@ void HalfSavedStream::PutGroupsAside() {
   groups_read_ = last;
 }
 
-// Groups first: they are smaller, and most requests that wait for a stream wait for them.
+// Groups first: groups are smaller, and most requests that wait for a stream wait for the groups.
 bool HalfSavedStream::PutAside() {
   if (!groups_read_) {
     PutGroupsAside();

@@ -11,7 +11,7 @@
 namespace mayfly {
 namespace {
 
-// Bytes are only copied, so a part is larger than others' parts. A string with such a part and its end fills its memory.
+// Bytes are only copied: a part is larger than a part of other values. A string of a part and its end fills its memory.
 constexpr size_t kPartBytes = (size_t{128} << 10) - 1;
 
 }  // namespace

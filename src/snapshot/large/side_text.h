@@ -1,5 +1,5 @@
-// Bytes that wait beside the file for their place in it. The bytes lie in pieces, so that neither growing nor taking some
-// copies much. Loop thread only.
+// Bytes that wait beside the file for their place. The bytes lie in pieces: neither growing nor taking copies much. Loop
+// thread only.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@ namespace mayfly {
 
 class SideText {
  public:
-  // Adds its bytes to `*total`, as long as it has them. Borrows total. Throws std::bad_alloc: an empty deque has memory.
+  // Counts its bytes in `*total`. Borrows total. Throws std::bad_alloc: an empty deque has memory.
   explicit SideText(size_t* total) : total_(total) {}
   ~SideText() { Clear(); }
   SideText(const SideText&) = delete;
@@ -34,7 +34,7 @@ class SideText {
     *total_ += last.size() - before;
     if (last.empty()) pieces_.pop_back();
   }
-  // Moves the first piece to the end of `out`. Throws std::bad_alloc, and has moved nothing then. REQUIRES: !empty().
+  // Moves the first piece to the end of `out`. Throws std::bad_alloc, and then has moved nothing. REQUIRES: !empty().
   void MoveSome(std::string& out) {
     out.append(pieces_.front());
     *total_ -= pieces_.front().size();

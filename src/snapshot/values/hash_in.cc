@@ -45,7 +45,7 @@ bool HashIn::Set(std::string_view field, std::string_view value, uint64_t deadli
   value_->Set(pair, terms_.limits.hash, terms_.home, false, progress);
   if (progress.added == 0) return false;
   if (deadline_ms == 0) return true;
-  // A deadline that is over may lie before the monotonic clock's begin.
+  // A past deadline may lie before the monotonic clock's begin.
   const Expiry::Kind clock = terms_.ttls && !due ? Expiry::Kind::kRelative : Expiry::Kind::kWall;
   value_->SetDeadline(field, {clock, deadline.On(clock, terms_.now)}, terms_.now);
   return true;

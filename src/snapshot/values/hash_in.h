@@ -1,6 +1,6 @@
 // Reads hashes of the RDB format: types 4, 9, 13, 16, and 22 to 25 with deadlines of fields.
 //
-// A field whose deadline is over is not set, but counted. A field that occurs twice is damage. See reading.h.
+// A field past its deadline is counted, and not set. A field that occurs twice is damage. See reading.h.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class HashIn {
   template <class Reader>
   bool Untimed(std::string_view packed, size_t& fields);
   bool Timed(std::string_view packed, size_t& fields);
-  // Returns false for a field that is there, or for a deadline that no server sets. `deadline_ms`: Unix time; 0 for none.
+  // Returns false for an existing field, or for a deadline that no server sets. `deadline_ms`: Unix time; 0 for none.
   bool Set(std::string_view field, std::string_view value, uint64_t deadline_ms);
   ValueStatus End() const noexcept;
 
@@ -43,7 +43,7 @@ class HashIn {
   std::unique_ptr<HashValue> value_;
   Counted fields_;
   bool has_smallest_ = false;
-  uint64_t smallest_ms_ = 0;  // the deadline from which the others are counted
+  uint64_t smallest_ms_ = 0;  // the other deadlines are differences from this deadline
   size_t expired_ = 0;
 };
 

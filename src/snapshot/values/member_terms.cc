@@ -12,10 +12,10 @@
 namespace mayfly {
 namespace {
 
-// A field with more bytes ends.
+// A field ends after this many bytes.
 constexpr size_t kMostBytes = size_t{64} << 10;
 
-// A deadline of Never is over.
+// Never stands for a deadline that is over.
 void Give(SetValue& set, std::string_view member, Expiry deadline, MemberHome home, Now now) {
   if (!set.Contains(member)) return;
   if (deadline.kind == Expiry::Kind::kNever)
@@ -97,7 +97,7 @@ bool MemberTermsIn::GiveSome(RichValue& value, const Terms& terms, Now now, size
     if (in.String(member) != rdb::ReadStatus::kOk || in.Millis(unix_ms) != rdb::ReadStatus::kOk) return false;
     const bool due = unix_ms <= now.wall_ms;
     Expiry deadline = Expiry::Never();
-    // One that is over may lie before the monotonic clock's begin.
+    // A past deadline may lie before the monotonic clock's begin.
     if (due ? terms.keeps_due : terms.wall)
       deadline = Expiry::At(std::max(unix_ms, int64_t{0}));
     else if (!due)

@@ -1,10 +1,10 @@
-// Deadlines of the members of a set or a sorted set, for a snapshot file, whose format has no place for them. They ride in AUX
-// fields after the value, which Redis and Valkey skip:
+// Deadlines of the members of a set or a sorted set, for a snapshot file. The format has no place for such deadlines, which
+// come in AUX fields after the value. Redis and Valkey skip the fields:
 //
 //   type | key | value | AUX "t" <member, deadline> <member, deadline> ...     each a string, and Unix ms in 8 bytes
 //
-// A value with many deadlines has several such fields. They come after the value, so that a load keeps one of them at most. A
-// hash needs none: type::kHashTtl has its deadlines.
+// A value with many deadlines has several fields. The fields come after the value: a load keeps at most one of them. A hash
+// needs no field: type::kHashTtl has the deadlines.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ class MemberTermsOut {
   // Appends the fields to `bytes`. Borrows bytes.
   explicit MemberTermsOut(std::string& bytes) noexcept : bytes_(bytes) {}
   void Write(std::string_view member, int64_t deadline_unix_ms);
-  // REQUIRES: the last call, unless another one threw std::bad_alloc.
+  // REQUIRES: the last call, unless another call threw std::bad_alloc.
   void End();
 
  private:
@@ -38,8 +38,8 @@ class MemberTermsOut {
   std::string record_;
 };
 
-// Appends the AUX fields for the value of `entry` to `bytes`, or nothing if it needs none. `of_hashes`: a hash may need some.
-// Throws std::bad_alloc.
+// Appends the AUX fields for the value of `entry` to `bytes`, or nothing if the value needs none. `of_hashes`: a hash may
+// need fields. Throws std::bad_alloc.
 void WriteMemberTerms(const Entry& entry, Now now, std::string& bytes, bool of_hashes = false);
 
 // Gives the deadlines of a field to members, in slices.
@@ -48,13 +48,13 @@ class MemberTermsIn {
   // Takes a field. REQUIRES: done().
   void Begin(std::string_view record) { record_ = record, at_ = 0; }
   bool done() const noexcept { return at_ == record_.size(); }
-  // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left: promises in Unix time, or
-  // TTLs. Members whose deadlines are over go, unless they are to stay; names that the value does not have are passed over. Returns false if these are no
-  // deadlines. Throws std::bad_alloc. REQUIRES: the value is a hash, a set or a sorted set.
+  // Gives deadlines to members of `value` until the budget of members is spent or no deadline is left. The deadlines are
+  // promises in Unix time, or TTLs. Members past their deadlines go, unless `keeps_due`. Names without a member are passed
+  // over. Returns false if the field cannot be read. Throws std::bad_alloc. REQUIRES: the value is a hash, a set or a sorted
+  // set.
   struct Terms {
-    bool wall;  // promises in Unix time
-    bool
-        keeps_due;  // members whose deadlines are over stay: their master removes them, or gives them other deadlines
+    bool wall;       // promises in Unix time
+    bool keeps_due;  // members past their deadlines stay: the master decides
     MemberHome home;
   };
   bool GiveSome(RichValue& value, const Terms& terms, Now now, size_t& budget);

@@ -1,4 +1,4 @@
-// Reads what modules have written and keeps nothing of it: it consists of parts that say their own sizes.
+// Skips the data of modules: parts that tell their own sizes.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ class ModuleSkip {
   Kind kind_ = Kind::kValue;
   bool counted_ = false;  // blocks_ is read
   bool inside_ = false;   // the head of a block is read: parts follow
-  uint64_t blocks_ = 1;   // that are not at their end
+  uint64_t blocks_ = 1;   // not yet at their end
 };
 
 }  // namespace mayfly::rdb

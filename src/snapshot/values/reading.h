@@ -1,7 +1,7 @@
-// What the readers of the families of values have in common.
+// The common parts of the readers of values.
 //
-// A reader is fed with windows of the input and keeps its place between them. It consumes whole elements: an element that the
-// window has only a part of is read again from the next window.
+// A reader takes windows of the input, and keeps its place between windows. A reader consumes whole elements: an incomplete
+// element is read again from the next window.
 #pragma once
 
 #include <algorithm>
@@ -36,14 +36,14 @@ struct ValueLimits {
   StreamLimits stream;
 };
 
-// What a reader has to know beside the bytes.
+// Facts about a value besides its bytes.
 struct ReadingTerms {
   ValueLimits limits;
   MemberHome home;         // of the members of a large value
-  Now now;                 // fields with a deadline before are dropped
+  Now now;                 // fields with an earlier deadline are dropped
   bool valkey;             // the input is Valkey's, where type 22 has another meaning
-  bool ttls;               // deadlines of fields are TTLs; else they are promises in Unix time
-  bool keeps_due = false;  // fields that are due stay: a master may still give them another deadline
+  bool ttls;               // deadlines of fields are TTLs; otherwise promises in Unix time
+  bool keeps_due = false;  // due fields stay: a master may still give another deadline
 };
 
 // Continues a sequence of primitives after the ones before have succeeded:
@@ -54,7 +54,7 @@ void Then(ReadStatus& status, Read&& read) {
   if (status == ReadStatus::kOk) status = read();
 }
 
-// Reads one element by read(), which returns a ReadStatus. If the element is incomplete, nothing of it is consumed.
+// Reads one element by read(), which returns a ReadStatus. Consumes nothing of an incomplete element.
 template <typename Read>
 ReadStatus ReadWhole(In& in, Read&& read) {
   const size_t start = in.at();
@@ -73,7 +73,7 @@ inline void Spend(size_t& budget, size_t work) noexcept { budget -= std::min(bud
 inline constexpr uint64_t kBytesOfElement = 1024;
 
 // Calls fn(const std::array<PackedItem, kStride>&) for each record of kStride items of a packed collection. fn returns false
-// for a record that is wrong. Returns false if a record or the collection is damaged. `records` counts.
+// for a wrong record. Returns false if a record or the collection is damaged. `records` counts.
 template <class Reader, size_t kStride, typename Fn>
 bool ForEachRecord(std::string_view packed, size_t& records, Fn&& fn) {
   Reader reader(packed);
@@ -96,17 +96,17 @@ bool ForEachRecord(std::string_view packed, size_t& records, Fn&& fn) {
 // A counted sequence of elements, as most types are: reads the count once, then element by element.
 class Counted {
  public:
-  // Reads the count if it is not known. Returns kOk if it is known.
+  // Reads the count if not known yet. Returns kOk if the count is known.
   ReadStatus Begin(In& in) {
     if (known_) return ReadStatus::kOk;
     const ReadStatus status = in.Length(left_);
     known_ = status == ReadStatus::kOk;
     return status;
   }
-  // The elements that are announced and not read. A number from the input: never a reason to allocate.
+  // The announced elements not read yet. A number from the input: never a reason to allocate.
   uint64_t left() const noexcept { return left_; }
-  // Calls read() for each element that is left, until it returns another status than kOk or the budget is spent. read()
-  // returns a ReadStatus and consumes the whole element or nothing.
+  // Calls read() for each element left, until read() returns another status than kOk or the budget is spent. read() returns a
+  // ReadStatus and consumes the whole element or nothing.
   template <typename Read>
   ValueStatus Continue(In& in, size_t& budget, Read&& read) {
     if (const ReadStatus status = Begin(in); status != ReadStatus::kOk) return NotOk(status);

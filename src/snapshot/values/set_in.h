@@ -27,7 +27,7 @@ class SetIn {
   ValueStatus Packed(In& in, size_t& budget);
   template <class Reader>
   bool AddAll(std::string_view packed, size_t& members);
-  // Returns false for a member that is there.
+  // Returns false for an existing member.
   bool Add(std::string_view member) { return value_->Add(member, terms_.limits.set, terms_.home); }
 
   const uint8_t type_;

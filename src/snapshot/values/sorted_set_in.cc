@@ -26,7 +26,7 @@ bool SortedSetIn::Knows(uint8_t type) noexcept {
 
 bool SortedSetIn::Add(std::string_view name, double score) {
   if (std::isnan(score)) return false;
-  // Members are put into order one by one, so that no slice becomes long.
+  // Members are put into order one by one: no slice becomes long.
   const SortedSetValue::Found found = value_->Find(name);
   if (found) return false;
   value_->Add(found, name, score, terms_.limits.sorted_set, terms_.home);

@@ -1,5 +1,5 @@
-// Reads sorted sets of the RDB format: types 3, 5, 12 and 17. A member that occurs twice is damage, and so is a score that is
-// no number. See reading.h.
+// Reads sorted sets of the RDB format: types 3, 5, 12 and 17. A member that occurs twice, or a score that is not a number, is
+// damage. See reading.h.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ class SortedSetIn {
   ValueStatus Packed(In& in, size_t& budget);
   template <class Reader>
   bool AddAll(std::string_view packed, size_t& members);
-  // Returns false for a member that is there, or a score that is no number.
+  // Returns false for an existing member, or a score that is not a number.
   bool Add(std::string_view name, double score);
 
   const uint8_t type_;

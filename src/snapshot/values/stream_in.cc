@@ -195,7 +195,7 @@ ReadStatus StreamIn::Step(In& in) {
     sequence.open = false;
     const bool of_group = part_ == Part::kConsumers || part_ == Part::kGivenBack;
     part_ = AfterPart();
-    // Every pending entry of a group is somebody's.
+    // Every pending entry of a group has a consumer.
     if (of_group && part_ == Part::kGroups && held_ != group_->pending()) return ReadStatus::kBad;
     return ReadStatus::kOk;
   }

@@ -1,14 +1,14 @@
-// Reads streams of the RDB format: types 15, 19, 21, 26 and 27 (stream_out.h draws the older ones). Entries that are
-// marked as deleted are dropped, and so are idempotent producers. See reading.h.
+// Reads streams of the RDB format: types 15, 19, 21, 26 and 27 (stream_out.h draws the older types). Entries marked as
+// deleted are dropped, and idempotent producers as well. See reading.h.
 //
 //   after the groups, types 26 and 27:
 //     duration | most IDs | number of producers | { name | number of IDs | { ID, a string | entry, two lengths } }
 //     | IDs added | duplicates
-//   after the consumers of a group, type 27:  number of IDs | { 16 bytes }: pending entries that a consumer gave back. Here
-//     they belong to a consumer of their own, kGivenBack, and have been idle for ever
+//   after the consumers of a group, type 27:  number of IDs | { 16 bytes }: pending entries given back by a consumer. Here the
+//     entries belong to a special consumer, kGivenBack, and have been idle for ever
 //
 // Damage is: IDs that do not ascend, entries after the stream's last ID, a wrong number of entries, a listpack whose items do
-// not follow the layout, and a pending entry that no consumer of the group has, or two have.
+// not follow the layout, and a pending entry with no consumer of the group, or with two.
 #pragma once
 
 #include <array>
@@ -59,7 +59,7 @@ class StreamIn {
     kEnd
   };
 
-  // A count from the input, and what is left of it.
+  // A count from the input, and the elements left.
   struct Sequence {
     bool open = false;
     uint64_t left = 0;
@@ -67,7 +67,7 @@ class StreamIn {
 
   ReadStatus Node(In& in, size_t& budget);
   ReadStatus Totals(In& in);
-  // What comes after the last element of part_.
+  // The part after the last element of part_.
   Part AfterPart() const noexcept;
   // Reads the next element of part_, or goes to another part.
   ReadStatus Step(In& in);
@@ -75,7 +75,7 @@ class StreamIn {
   ReadStatus GroupHead(In& in);
   ReadStatus Pending(In& in);
   ReadStatus ConsumerHead(In& in);
-  // An ID of a pending entry that is the consumer's.
+  // An ID of a pending entry of the consumer.
   ReadStatus Held(In& in);
   ReadStatus GivenBack(In& in);
   Sequence& SequenceOf(Part part) noexcept { return sequences_[static_cast<size_t>(part)]; }
@@ -87,9 +87,9 @@ class StreamIn {
   Part part_ = Part::kNodes;
   Counted nodes_;
   std::array<Sequence, static_cast<size_t>(Part::kEnd)> sequences_;
-  StreamGroup* group_ = nullptr;        // that is read now
-  StreamConsumer* consumer_ = nullptr;  // that is read now
-  size_t held_ = 0;                     // pending entries of group_ that a consumer has
+  StreamGroup* group_ = nullptr;        // read now
+  StreamConsumer* consumer_ = nullptr;  // read now
+  size_t held_ = 0;                     // pending entries of group_ with a consumer
 };
 
 }  // namespace mayfly::rdb

@@ -1,9 +1,9 @@
-// Reads the entries of one listpack of a stream (stream_out.h draws it), with a test of every item.
+// Reads the entries of one listpack of a stream (drawn in stream_out.h), and tests every item.
 //
 //     StreamNodeIn node(first, listpack);
 //     for (StreamNodeEntry entry; (status = node.Next(entry)) == ItemStatus::kItem;) ...
 //
-// Next returns kEnd only after a good listpack that has the announced entries. Borrows the listpack.
+// Next returns kEnd only after a good listpack with the announced entries. Borrows the listpack.
 #pragma once
 
 #include <cstddef>
@@ -28,15 +28,15 @@ struct StreamNodeEntry {
 
 class StreamNodeIn {
  public:
-  // `first` is the ID from which those of the entries are counted.
+  // `first`: the IDs of the entries are differences from this ID.
   StreamNodeIn(StreamId first, std::string_view listpack) noexcept : first_(first), reader_(listpack) {}
 
   // Throws std::bad_alloc.
   ItemStatus Next(StreamNodeEntry& entry);
 
  private:
-  // Each of these takes the next items, and returns false if they are something else. Natural: an integer that is not
-  // negative. Pairs: `fields` values, each with its field before it unless they are `same_fields`.
+  // Each function takes the next items, and returns false for items of another kind. Natural: an integer that is not
+  // negative. Pairs: `fields` values, each after its field unless `same_fields`.
   bool Item(PackedItem& item) { return reader_.Next(item) == ItemStatus::kItem; }
   bool Integer(int64_t& number);
   bool Natural(uint64_t& number);

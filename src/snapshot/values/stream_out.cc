@@ -14,16 +14,16 @@
 namespace mayfly::rdb {
 namespace {
 
-// A listpack gets no further entry when it has this size.
+// A listpack of this size gets no further entry.
 constexpr size_t kEnoughBytes = size_t{1} << 20;
-// What head and back length of an item may take.
+// The most bytes of an item's head and back length.
 constexpr size_t kItemOverhead = 10;
 
 // Items of an entry beside its fields and values.
 constexpr int64_t kItemsWithSameFields = 3;
 constexpr int64_t kItemsWithOwnFields = 4;
 
-// Reserves room for a length that is not known yet, in the form of 4 bytes.
+// Reserves room for a length still unknown, in the form of 4 bytes.
 class LaterLength {
  public:
   explicit LaterLength(std::string& bytes) : bytes_(bytes), at_(bytes.size()) {
@@ -39,7 +39,7 @@ class LaterLength {
   const size_t at_;
 };
 
-// Throws std::bad_alloc if the entry is too large for a listpack, which has the fields of its first entry twice.
+// Throws std::bad_alloc if the entry is too large for a listpack, which has the fields of the first entry twice.
 size_t RoomFor(const StreamEntry& entry) {
   size_t bytes = (kItemsWithOwnFields + 1) * kItemOverhead;
   entry.ForEach([&](std::string_view field, std::string_view value) {
@@ -61,7 +61,7 @@ class NodeWriter {
  public:
   NodeWriter(Compression compression, std::string& bytes) : out_(bytes, compression) {}
 
-  // Writes the entries of a node as one listpack, or as several if they are large. Returns the number of listpacks.
+  // Writes the entries of a node as one listpack, or as several for large entries. Returns the number of listpacks.
   uint32_t Node(std::span<const StreamEntry> entries) {
     uint32_t written = 0;
     for (; !entries.empty(); ++written) {
@@ -212,7 +212,7 @@ void StreamGroupsOut::Piece(std::string& bytes, size_t budget) {
   }
 }
 
-// `write` writes what belongs to an ID.
+// `write` writes the data of an ID.
 template <typename Ids, typename Write>
 bool StreamGroupsOut::IdsPiece(const Ids& ids, std::string& bytes, size_t budget, Write&& write) {
   Out out(bytes);

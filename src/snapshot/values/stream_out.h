@@ -35,27 +35,27 @@ uint8_t StreamTypeOf(const StreamValue& stream) noexcept;
 // Appends the stream to `bytes`. Throws std::bad_alloc, also for an entry that is too large for a listpack.
 void WriteStream(const StreamValue& stream, uint8_t type, Compression compression, std::string& bytes);
 
-// The parts of a stream, for who writes it in slices: the number of nodes, each node as one listpack, the totals, the groups.
-// All throw std::bad_alloc, WriteStreamNode also for entries that are too large for a listpack. WriteStreamNode returns the size
-// of the listpack. REQUIRES: `entries` is not empty.
+// The parts of a stream, for writing in slices: the number of nodes, each node as one listpack, the totals, the groups. All
+// throw std::bad_alloc, WriteStreamNode also for entries too large for a listpack. WriteStreamNode returns the size of the
+// listpack. REQUIRES: `entries` is not empty.
 size_t WriteStreamNode(std::span<const StreamEntry> entries, Compression compression, std::string& bytes);
 void WriteStreamTotals(const StreamValue& stream, uint8_t type, std::string& bytes);
 
 class StreamGroupsOut {
  public:
-  // Borrows the groups, which must not change before the end. Null: there are none.
+  // Borrows the groups, which must not change before the end. Null: no groups.
   StreamGroupsOut(const StreamGroups* groups, uint8_t type) noexcept;
-  // Appends about `budget` bytes. Returns true at the end. Throws std::bad_alloc, and has passed nothing then.
+  // Appends about `budget` bytes. Returns true at the end. Throws std::bad_alloc, and then has passed nothing.
   bool Some(std::string& bytes, size_t budget);
-  // IDs that are still to be written.
+  // The IDs still to be written.
   size_t left() const noexcept { return left_; }
 
  private:
   enum class Part : uint8_t { kCount, kHead, kPending, kConsumers, kConsumer, kHeld, kEnd };
 
-  // Appends the next piece, and goes on to what comes after it.
+  // Appends the next piece, and goes on to the next part.
   void Piece(std::string& bytes, size_t budget);
-  // Appends IDs from from_ on. Returns true if none is left.
+  // Appends IDs from from_ on. Returns true if no ID is left.
   template <typename Ids, typename Write>
   bool IdsPiece(const Ids& ids, std::string& bytes, size_t budget, Write&& write);
   void PendingPiece(std::string& bytes, size_t budget);

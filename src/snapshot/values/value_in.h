@@ -13,21 +13,20 @@
 //       }
 //     }
 //
-// Known types: 0 to 5, 9 to 27. Type 22 has two meanings, and `valkey` says which one. Values get the forms that the limits
-// demand, whatever form they have in the input.
+// Known types: 0 to 5, 9 to 27. Type 22 has two meanings, and `valkey` selects the meaning. Values get the forms that the
+// limits demand, whatever their form in the input.
 //
-// What is lost. Fields whose deadlines are over are dropped and counted. Consumer groups of streams are dropped and counted,
-// and so are entries that are marked as deleted.
+// Some data is lost. Fields past their deadlines are dropped and counted. Entries of streams marked as deleted are dropped,
+// and idempotent producers as well.
 //
-// Damage is reported as kBad: members that occur twice, scores that are no numbers, IDs that do not ascend, collections whose
-// parts contradict each other. A value that has no members is kEmpty; a server that reads a file passes over the key, and
-// RESTORE refuses the payload. After kBad the place in the input is unspecified. After kDone, kEmpty and kExpired all of the
-// value is consumed.
+// kBad reports damage: members that occur twice, scores that are not numbers, IDs that do not ascend, collections with parts
+// that contradict each other. A value without members is kEmpty: a server that reads a file passes over the key, and RESTORE
+// refuses the payload. After kBad the place in the input is unspecified. After kDone, kEmpty and kExpired the whole value is
+// consumed.
 //
-// Units of a budget: elements, and kBytesOfElement of texts. An element is read at once, and so is a packed collection,
-// whatever the budget: a packed collection of another server is as large as its limits allow. A long string that is not
-// compressed is read in slices, into its place, if the input has so many bytes (SetFollowing). Nothing else is allocated for
-// an announced number.
+// Units of a budget: elements, and kBytesOfElement of texts. An element or a packed collection is read at once, whatever the
+// budget: a packed collection of another server is as large as its limits allow. A long string without compression is read in
+// slices, into its place, if the input has enough bytes (SetFollowing). Nothing else is allocated for an announced number.
 //
 // If memory runs out, Some throws std::bad_alloc; then only Begin and the destructor may follow. Loop thread only.
 #pragma once
@@ -67,7 +66,7 @@ class ValueIn {
   // Begins a value of this type, and drops a value that was begun before. Returns false if the type is unknown.
   // Throws std::bad_alloc.
   [[nodiscard]] bool Begin(uint8_t type, const Source& source);
-  // The input has so many bytes after the window of the next Some; 0 unless this is called.
+  // Sets the bytes of the input after the window of the next Some; 0 unless called.
   void SetFollowing(uint64_t bytes) noexcept { following_ = bytes; }
   // Reads on, and subtracts the work from `budget`. REQUIRES: Begin has returned true, and no earlier call for
   // the value returned another status than kMore or kSpent.
@@ -89,7 +88,7 @@ class ValueIn {
   // Null for a string. REQUIRES: Some has returned kDone, or nothing follows but Begin and the destructor.
   std::unique_ptr<RichValue> TakeRich() noexcept;
 
-  // The fields of the value that were dropped.
+  // The dropped fields of the value.
   size_t expired_fields() const noexcept;
 
  private:

@@ -13,8 +13,8 @@
 //   list, set                 kList, kSet
 //   hash                      kHash; kHashTtl if a field has a deadline
 //   sorted set                kZset, the highest score first, as Redis does
-//   stream                    kStream, in listpacks of Redis's layout, without consumer groups; kStream2 if an entry was ever
-//                             deleted, or if the stream counts more additions than entries
+//   stream                    kStream, in listpacks of Redis's layout, with consumer groups; kStream2 if an entry was ever
+//                             deleted, if the stream counts more additions than entries, or if a group counts entries read
 //
 // Members that are due at `now` are not written, whether they are dropped or not. Deadlines of a set's and of a sorted set's
 // members are not written: the format has no place for them. Neither are deadlines and tags of the key itself.
