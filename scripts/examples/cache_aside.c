@@ -8,13 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char* const kTake = "TAKE %s LEASE 5000 WAIT 5000";
+// The lease is longer than any computation takes: the end of its connection ends a lease, too.
+static const char* const kTake = "TAKE %s LEASE 30000 WAIT 5000";
 static const char* const kStore = "SET %s %s EX %d STALE %d IFLEASE %s";
 
 // The value of `key`, which the caller frees; if there is none, what compute() returns, kept for `ttl_s` seconds. For as long
 // again the old value is there for those who come while one computes the new one.
 static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*compute)(void)) {
-  redisReply* const took = redisCommand(client, kTake, key);
+  redisReply* took = redisCommand(client, kTake, key);
+  while (took != NULL && took->type == REDIS_REPLY_ARRAY && strcmp(took->element[0]->str, "BUSY") == 0) {
+    freeReplyObject(took);  // the computation still goes on
+    took = redisCommand(client, kTake, key);
+  }
   char* value = NULL;
   if (took == NULL || took->type != REDIS_REPLY_ARRAY || took->elements != 4) {
     value = compute();  // no server, or an error
@@ -24,7 +29,7 @@ static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*co
     freeReplyObject(value != NULL ? redisCommand(client, kStore, key, value, ttl_s, ttl_s, token)
                                   : redisCommand(client, "UNLEASE %s %s", key, token));
   } else {
-    value = took->element[1]->str != NULL ? strdup(took->element[1]->str) : compute();  // BUSY: nobody was done in time
+    value = strdup(took->element[1]->str);
   }
   if (took != NULL) freeReplyObject(took);
   return value;

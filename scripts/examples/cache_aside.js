@@ -4,16 +4,18 @@
 //
 //     node scripts/examples/cache_aside.js [redis://:password@host:port]     (or the variable REDIS_URL)
 
-const LEASE_MS = "5000";
+const LEASE_MS = "30000"; // longer than any computation takes: the end of its connection ends a lease, too
 const WAIT_MS = "5000";
 
 // The value of `key`; if there is none, what compute() resolves to, kept for `ttlS` seconds. For as long again the old value
 // is there for those who come while one computes the new one.
 async function cached(pool, key, ttlS, compute) {
   const take = ["TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS];
-  const [word, found, token] = await pool.execute((client) => client.sendCommand(take));
-  const status = String(word); // a Buffer, if the client was made so
-  if (status === "BUSY") return compute(); // whoever computes it has not ended in time
+  let status, found, token;
+  do {
+    [status, found, token] = await pool.execute((client) => client.sendCommand(take));
+    status = String(status); // a Buffer, if the client was made so
+  } while (status === "BUSY"); // the computation still goes on
   if (status !== "LEASE") return found;
   try {
     const value = await compute();

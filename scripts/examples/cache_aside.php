@@ -4,21 +4,20 @@
 //     php scripts/examples/cache_aside.php [redis://:password@host:port]     (or the variable REDIS_URL)
 declare(strict_types=1);
 
-const LEASE_MS = 5000;
+const LEASE_MS = 30000; // longer than any computation takes: the end of its connection ends a lease, too
 const WAIT_MS = 5000;
 
 // The value of $key; if there is none, what $compute() returns, kept for $ttlS seconds. For as long again the old value is
 // there for those who come while one computes the new one.
 function cached(Redis $redis, string $key, int $ttlS, callable $compute): string
 {
-    $taken = $redis->rawCommand('TAKE', $key, 'LEASE', LEASE_MS, 'WAIT', WAIT_MS);
-    if ($taken === false) {
-        throw new RedisException($redis->getLastError() ?? 'no answer'); // whoever computes it has failed
-    }
-    [$status, $value, $token] = $taken;
-    if ($status === 'BUSY') {
-        return $compute(); // whoever computes it has not ended in time
-    }
+    do {
+        $taken = $redis->rawCommand('TAKE', $key, 'LEASE', LEASE_MS, 'WAIT', WAIT_MS);
+        if ($taken === false) {
+            throw new RedisException($redis->getLastError() ?? 'no answer'); // whoever computes it has failed
+        }
+        [$status, $value, $token] = $taken;
+    } while ($status === 'BUSY'); // the computation still goes on
     if ($status !== 'LEASE') {
         return $value;
     }

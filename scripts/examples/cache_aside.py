@@ -11,7 +11,8 @@ import time
 
 import redis
 
-LEASE_MS = WAIT_MS = 5000
+LEASE_MS = 30_000  # longer than any computation takes: the end of its connection ends a lease, too
+WAIT_MS = 5000
 
 
 def cached(client, key, ttl_s, compute):
@@ -19,11 +20,11 @@ def cached(client, key, ttl_s, compute):
 
     For as long again the old value is there for those who come while one computes the new one.
     """
-    status, value, token, _ = client.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
-    if status in (b"BUSY", "BUSY"):  # a text with decode_responses=True
-        return compute()  # whoever computes it has not ended in time
-    if status not in (b"LEASE", "LEASE"):
-        return value
+    token = None
+    while not token:  # BUSY comes without a token: the computation still goes on
+        status, value, token, _ = client.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
+        if status in (b"HIT", "HIT", b"STALE", "STALE"):  # a text with decode_responses=True
+            return value
     try:
         value = compute()
     except Exception as error:
