@@ -26,7 +26,7 @@
 #include <vector>
 
 #include "base/time/clock.h"
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/keyspace/databases.h"
 #include "cache/owners/quota.h"
 

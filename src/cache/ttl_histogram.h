@@ -38,7 +38,7 @@ class TtlHistogram {
 
   struct Sum {
     uint64_t keys = 0;
-    uint64_t bytes = 0;  // Keyspace::MemoryOf
+    uint64_t bytes = 0;  // EntryMemory::Of
   };
 
   // REQUIRES: the entry has not expired.

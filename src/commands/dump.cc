@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "cache/keyspace/adopter.h"
 #include "cache/keyspace/databases.h"
 #include "cache/owners/lfu.h"
 #include "config/sources/options.h"
@@ -97,7 +98,7 @@ void SetHistory(Context& ctx, const RestoreOptions& options, Entry& entry) noexc
   const uint64_t idle_ms = std::min(static_cast<uint64_t>(*options.idle_s), kLongestIdleS) * kMsPerSecond;
   // Stamps wrap: the access may lie before the machine's start.
   const auto idle_steps = static_cast<uint32_t>(idle_ms / Entry::kStampMs);
-  ctx.keyspace.SetLastUse(entry, (Entry::StampOf(now_ms) - idle_steps) & Entry::kTimeMask, ctx.now);
+  Adopter(ctx.keyspace).SetLastUse(entry, (Entry::StampOf(now_ms) - idle_steps) & Entry::kTimeMask, ctx.now);
 }
 
 void Restore(Context& ctx, Args& args) {

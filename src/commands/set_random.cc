@@ -2,8 +2,8 @@
 #include <utility>
 #include <vector>
 
+#include "cache/changes/dropped_names.h"
 #include "cache/keyspace/databases.h"
-#include "cache/keyspace/dropped_names.h"
 #include "exec/arguments/random_pick.h"
 #include "exec/arguments/set_limits.h"
 #include "exec/dispatch/context.h"

@@ -3,8 +3,8 @@
 #include <array>
 #include <vector>
 
+#include "cache/changes/stream_addition.h"
 #include "cache/keyspace/databases.h"
-#include "cache/keyspace/stream_addition.h"
 #include "config/sources/options.h"
 #include "exec/arguments/stream_arguments.h"
 #include "exec/dispatch/context.h"

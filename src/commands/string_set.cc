@@ -3,7 +3,7 @@
 #include <iterator>
 #include <utility>
 
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "exec/arguments/expire_options.h"
 #include "exec/arguments/tag_words.h"
 #include "exec/arguments/task_words.h"

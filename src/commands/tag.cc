@@ -1,6 +1,6 @@
 // INVALIDATE, TAG, TAGS, TAGINFO: tags of keys, and dropping all keys with a tag. TAGINFO returns the number of keys with a
 // tag, TAG gives tags to a key of any type, and TAGS lists the tags of a key. SET gives a string its tags (string_set.cc).
-// See cache/keyspace/tags.h.
+// See cache/tags/tags.h.
 #include <algorithm>
 #include <vector>
 

@@ -3,7 +3,8 @@
 #include <limits>
 #include <vector>
 
-#include "cache/keyspace/task_name.h"
+#include "cache/keyspace/tasks.h"
+#include "cache/tags/task_name.h"
 #include "exec/values/expiring_pages.h"
 
 namespace mayfly::timers_commands {
@@ -50,7 +51,7 @@ uint64_t WalkTasks(Context& ctx, std::string_view stream, const PageWords& words
   };
   if (words.cursor == 0) {
     ctx.keyspace.owners().ForEach(
-        [&](const Quota& quota) { quota.ForColdest(Keyspace::kReady, Keyspace::kSortedTasks, look); });
+        [&](const Quota& quota) { quota.ForColdest(Keyspace::kReady, Tasks::kMostSorted, look); });
   }
   return WalkExpiring(ctx, words, std::numeric_limits<int64_t>::max(), look);
 }
@@ -60,7 +61,7 @@ void Timers(Context& ctx, Args& args) {
   const std::string_view stream = args[1];
   args.Skip(1);
   if (!ReadPageWords(ctx, args, words)) return;
-  const bool few = ctx.keyspace.tags().CountTasks(stream) <= Keyspace::kSortedTasks;
+  const bool few = ctx.keyspace.tags().CountTasks(stream) <= Tasks::kMostSorted;
   std::vector<ShownDeadline> shown;
   const bool by_deadline = IsByDeadline(words.cursor) || (words.cursor == 0 && few);
   const uint64_t next =
@@ -78,7 +79,8 @@ void Drain(Context& ctx, Args& args) {
     if (!count) return;
     most = *count;
   }
-  ctx.reply.Integer(static_cast<int64_t>(ctx.keyspace.DrainTasks(stream, most, ctx.now, kDeliveredAtOnce)));
+  ctx.reply.Integer(
+      static_cast<int64_t>(ctx.keyspace.tasks().Drain(stream, most, ctx.now, kDeliveredAtOnce)));
 }
 
 constexpr Command kRows[] = {

@@ -7,6 +7,7 @@
 #include "base/text/numbers.h"
 #include "cache/entry/entry.h"
 #include "cache/keyspace/databases.h"
+#include "cache/time/lifetime.h"
 #include "exec/dispatch/executor.h"
 #include "replication/backlog.h"
 #include "replication/facts.h"
@@ -388,7 +389,7 @@ void ChangeStream::Flush(Now now) {
 // new master's stream frees it here.
 const Entry* ChangeStream::TheirsOf(const TurnChanges::Item& item, Now now) const noexcept {
   const Entry* const entry = item.keyspace->LookAt(Key{keys_.NameOf(item), item.hash}, now.Begin());
-  if (entry == nullptr || (cutoff_ms_ != 0 && Keyspace::IsCutOff(*entry, cutoff()))) return nullptr;
+  if (entry == nullptr || (cutoff_ms_ != 0 && IsCutOff(*entry, cutoff()))) return nullptr;
   return entry;
 }
 

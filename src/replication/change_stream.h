@@ -29,7 +29,7 @@
 #include <utility>
 
 #include "base/time/clock.h"
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "replication/deadline_words.h"
 #include "replication/recent_names.h"
 #include "replication/stream_draft.h"

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "cache/keyspace/databases.h"
+#include "cache/keyspace/reaper.h"
 #include "exec/call/command_keys.h"
 #include "exec/call/command_table.h"
 #include "server/figures/link_figures.h"
@@ -51,7 +52,7 @@ void Cutoff::DropNow(const TableRow& row, std::span<const std::string_view> word
     for (unsigned i = 0; i < server_.databases.count(); ++i) {
       if (i != database && !moves) continue;
       Keyspace& keyspace = server_.databases.At(i);
-      keyspace.DropIfCutOff(keyspace.KeyOf(key.text), at_);
+      keyspace.reaper().DropIfCutOff(keyspace.KeyOf(key.text), at_);
     }
   });
 }

@@ -10,7 +10,7 @@
 //             DropKeysOf --> before a command of the master runs: frees the command's keys that still wait for a slice
 //
 // The master still sends DEL:
-//   - for a task, a key with a sliding TTL (Keyspace::IsCutOff), a key whose members have deadlines, or a key with another
+//   - for a task, a key with a sliding TTL (IsCutOff in cache/time/lifetime.h), a key whose members have deadlines, or a key with another
 //     change to be written in the same turn
 //   - while a server without cutoffs reads the stream, and after the last such server has left until the backlog has forgotten
 //     the place where it left (Replicas::MayUseCutoffs)

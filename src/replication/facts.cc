@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "cache/keyspace/keyspace.h"
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "cache/types/hash_value.h"
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"

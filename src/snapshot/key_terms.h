@@ -23,7 +23,7 @@
 
 #include "base/time/clock.h"
 #include "cache/keyspace/keyspace.h"
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "snapshot/format/rdb_in.h"
 
 namespace mayfly {
@@ -38,7 +38,7 @@ struct KeyTerms {
   uint64_t slide_ms = 0;
   int64_t slide_until_unix_ms = 0;  // 0: no end
   uint64_t stale_ms = 0;
-  std::vector<std::string> tags;  // including a task's tag (cache/keyspace/task_name.h)
+  std::vector<std::string> tags;  // including a task's tag (cache/tags/task_name.h)
 
   bool IsTask() const noexcept { return std::any_of(tags.begin(), tags.end(), IsTaskTag); }
   bool operator==(const KeyTerms&) const = default;

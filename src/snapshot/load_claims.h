@@ -13,7 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/keyspace/databases.h"
 
 namespace mayfly {

@@ -9,6 +9,7 @@
 
 #include "base/log/log.h"
 #include "base/text/numbers.h"
+#include "cache/keyspace/adopter.h"
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "config/words.h"
@@ -253,11 +254,11 @@ void Loader::SettleExpired(Keyspace& home, const FileKey& from, ReadValue& value
   const std::vector<std::string_view> tags(terms.tags.begin(), terms.tags.end());
   const Expiry::Kind clock = terms.wall ? Expiry::Kind::kWall : Expiry::Kind::kRelative;
   home.stale().Drop(key);
-  result_.stale += home.AdoptStale(key, value.reader.TakeString(),
-                                   {.expiry = {clock, Expiry::NowOn(clock, now)},
-                                    .terms = {.stale_ms = terms.stale_ms - gone_ms},
-                                    .tags = tags},
-                                   now);
+  result_.stale += Adopter(home).PutStale(key, value.reader.TakeString(),
+                                          {.expiry = {clock, Expiry::NowOn(clock, now)},
+                                           .terms = {.stale_ms = terms.stale_ms - gone_ms},
+                                           .tags = tags},
+                                          now);
 }
 
 void Loader::LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value,
@@ -299,9 +300,9 @@ void Loader::Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValu
   as.tags = tags;
   if (old_keys_) old_keys_->Keep(home, key.hash);
   if (value.rich != nullptr)
-    home.Adopt(key, StringValue::Text(""), std::move(value.rich), as, now);
+    Adopter(home).Put(key, StringValue::Text(""), std::move(value.rich), as, now);
   else
-    home.Adopt(key, value.reader.TakeString(), nullptr, as, now);
+    Adopter(home).Put(key, value.reader.TakeString(), nullptr, as, now);
   if (from.early_steps && server_.databases.access_effect() == AccessEffect::kRecency)
     early_.Add(from.database, from.name, *from.early_steps, as.stamp);
 }

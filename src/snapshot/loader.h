@@ -1,6 +1,6 @@
 // Loads a snapshot file in slices, while clients are served.
 //
-//   FileReader's thread --chunks--> RecordReader --keys with values--> Keyspace::Adopt
+//   FileReader's thread --chunks--> RecordReader --keys with values--> Adopter::Put
 //                                                --libraries---------> FunctionLibraries::Adopt
 //
 // The file has the most recently used keys first, and each key goes to the cold end. Clients get the most needed keys first,

@@ -37,7 +37,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "exec/dispatch/context.h"
 #include "resp/reply_reader.h"
 #include "server/outgoing.h"

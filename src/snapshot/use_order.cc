@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cache/keyspace/adopter.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
 
@@ -34,7 +35,7 @@ bool EarlyKeys::MoveThoseBefore(uint64_t idle_steps, const LoadClaims& claims, N
     Keyspace* const home = claims.HomeOf(early.index);
     if (home == nullptr) continue;
     Entry* const entry = home->Peek(home->KeyOf(early.key), now);
-    if (entry != nullptr && entry->stamp() == early.stamp) home->MoveToColdest(*entry);
+    if (entry != nullptr && entry->stamp() == early.stamp) Adopter(*home).MoveToColdest(*entry);
   }
   return true;
 }

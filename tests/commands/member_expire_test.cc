@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "cache/keyspace/reaper.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {
@@ -342,7 +343,7 @@ TEST_CASE_METHOD(MemberExpireTest, "commands see no member that the wheel's firs
   LetTimePass(1000);
   for (int slice = 0; slice < 2; ++slice) {
     size_t budget = 500;
-    CHECK(keyspace().Advance(server().clock.Read(), &budget));
+    CHECK(keyspace().reaper().Advance(server().clock.Read(), &budget));
   }
   CHECK(keyspace().Validate());
   CHECK(Run({"SCARD", "s"}) == Integer(1));

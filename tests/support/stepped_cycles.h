@@ -6,7 +6,7 @@
 
 #include <cstdint>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 
 namespace mayfly::testing {
 

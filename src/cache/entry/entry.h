@@ -264,7 +264,7 @@ class Entry {
   EntryTimes& times() const noexcept { return extra()->times(); }
   // The number of the entry's tags.
   uint8_t tags() const noexcept { return Has(EntryFlag::kExtra) ? extra()->shape().tags : 0; }
-  // Returns true if the entry goes into a stream at its deadline (cache/keyspace/task_name.h).
+  // Returns true if the entry goes into a stream at its deadline (cache/tags/task_name.h).
   bool task() const noexcept { return Has(EntryFlag::kExtra) && extra()->task(); }
   // Returns true for a task whose time has come, and which waits for its stream.
   bool ready() const noexcept { return Has(EntryFlag::kExtra) && extra()->ready; }

@@ -40,7 +40,7 @@ struct EntryTimes {
   EntryTerms terms;
 };
 
-// One tag of an entry, and its place in the list of the tag's entries (cache/keyspace/tags.h).
+// One tag of an entry, and its place in the list of the tag's entries (cache/tags/tags.h).
 struct TagLink {
   HeapRef tag;  // null: room for a tag that was not added yet, or was removed
   HeapRef next;
@@ -55,7 +55,7 @@ class EntryExtra {
   struct Shape {
     bool times = false;
     uint8_t tags = 0;
-    bool task = false;  // one of the tags is the task's (cache/keyspace/task_name.h); takes no room
+    bool task = false;  // one of the tags is the task's (cache/tags/task_name.h); takes no room
     bool any() const noexcept { return times || tags != 0; }
     bool operator==(const Shape&) const noexcept = default;
     size_t Total() const noexcept {

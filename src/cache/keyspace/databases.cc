@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "cache/entry/value_watch.h"
+#include "cache/keyspace/reaper.h"
+#include "cache/keyspace/tasks.h"
 
 namespace mayfly {
 
@@ -158,21 +160,21 @@ Miss Databases::NoteMiss(const Keyspace& keyspace, const Key& key, Now now) noex
 
 size_t Databases::total_tasks() const noexcept {
   size_t tasks = 0;
-  for (const auto& database : databases_) tasks += database->tasks();
+  for (const auto& database : databases_) tasks += database->tasks().count();
   return tasks;
 }
 
 size_t Databases::ready_tasks() const noexcept {
   size_t tasks = 0;
-  for (const auto& database : databases_) tasks += database->ready_tasks();
+  for (const auto& database : databases_) tasks += database->tasks().ready_count();
   return tasks;
 }
 
 void Databases::ReleaseTasks(Now now) noexcept {
   parts_.tasks.held = false;
   for (const auto& database : databases_) {
-    database->SortReadyTasks(now);
-    database->RetryTasks();
+    database->tasks().SortReady(now);
+    database->tasks().Retry();
   }
 }
 
@@ -180,7 +182,7 @@ bool Databases::RemoveInvalidated() {
   if (parts_.doomed == 0) return false;
   return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {
     size_t one = 1;
-    database->FreeInvalidated(&one);
+    database->reaper().FreeInvalidated(&one);
     return one == 0;
   });
 }
@@ -234,7 +236,7 @@ void Databases::TreatExpired(ExpiredKeys how) noexcept {
 }
 
 uint64_t Databases::RecordWake(uint8_t id, Now now) noexcept {
-  const uint64_t wait = WithId(id).NextWakeMs(now);
+  const uint64_t wait = WithId(id).reaper().NextWakeMs(now);
   const uint64_t wake = wait < Tournament::kNone - now.mono_ms ? now.mono_ms + wait : Tournament::kNone;
   wakes_.Set(id, wake);
   return wake;
@@ -256,7 +258,7 @@ bool Databases::AdvanceSome(size_t begin, size_t end, Now now, size_t* budget) {
   for (size_t at = begin; (at = wakes_.NextUpTo(at, now.mono_ms)) < end; ++at) {
     const auto id = static_cast<uint8_t>(at);
     const bool gets_some = *budget != 0;
-    const bool more = WithId(id).Advance(now, budget);
+    const bool more = WithId(id).reaper().Advance(now, budget);
     RecordWake(id, now);
     if (!more) continue;
     // The keyspace has spent the budget: the next call begins with the keyspaces after it.
@@ -278,7 +280,7 @@ bool Databases::Advance(Now now, size_t budget) {
 bool Databases::FreeCutOff(Now cutoff, bool expires, Now now, size_t budget) {
   parts_.client = 0;
   return std::any_of(databases_.begin(), databases_.end(), [&](const auto& database) {
-    return database->FreeCutOff(cutoff, expires, now, &budget);
+    return database->reaper().FreeCutOff(cutoff, expires, now, &budget);
   });
 }
 
@@ -326,7 +328,7 @@ bool Databases::FreeSome(size_t budget) noexcept {
   budget = parts_.departures.shadow().FreeSome(parts_.buried.FreeSome(budget));
   for (const auto& database : databases_) {
     if (budget == 0 || parts_.shares_to_free == 0) break;
-    database->FreeDoomed(&budget);
+    database->reaper().FreeDoomed(&budget);
   }
   if (budget == 0) return MayFreeSome();
   const auto last = std::find_if(graveyard_.rbegin(), graveyard_.rend(),

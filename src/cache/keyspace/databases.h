@@ -16,8 +16,8 @@
 #include "base/databases_max.h"
 #include "base/memory/heap.h"
 #include "base/time/clock.h"
+#include "cache/changes/change.h"
 #include "cache/gone/miss_ring.h"
-#include "cache/keyspace/change.h"
 #include "cache/keyspace/keyspace.h"
 #include "cache/owners/quota_limits.h"
 #include "cache/owners/quotas.h"
@@ -143,19 +143,19 @@ class Databases {
   ShadowList& shadow() noexcept { return parts_.departures.shadow(); }
   const ShadowList& shadow() const noexcept { return parts_.departures.shadow(); }
 
-  // ---- tasks (cache/keyspace/keyspace_tasks.cc)
+  // ---- tasks (cache/keyspace/tasks.h)
   //
-  TaskParts& tasks() noexcept { return parts_.tasks; }
-  const TaskParts& tasks() const noexcept { return parts_.tasks; }
+  TaskSettings& task_settings() noexcept { return parts_.tasks; }
+  const TaskSettings& task_settings() const noexcept { return parts_.tasks; }
   // Tasks of all databases, and those whose time has come and which wait for their streams.
   size_t total_tasks() const noexcept;
   size_t ready_tasks() const noexcept;
   // Between HoldTasks and ReleaseTasks no task is delivered. Those that are due then come in the order of their deadlines, see
-  // Keyspace::SortReadyTasks.
+  // Tasks::SortReady.
   void HoldTasks() noexcept { parts_.tasks.held = true; }
   void ReleaseTasks(Now now) noexcept;
 
-  // ---- tags (cache/keyspace/tags.h)
+  // ---- tags (cache/tags/tags.h)
   //
   // Number of tags invalidated so far.
   uint64_t dooms() const noexcept { return parts_.dooms; }
@@ -182,12 +182,12 @@ class Databases {
   // If off, expired keys are freed only when a lookup finds them. For tests.
   void SetActiveExpiry(bool on) noexcept;
   bool active_expiry() const noexcept { return active_expiry_; }
-  // For a replica; active expiry is off while expired keys are kept. After kRemoved they are freed.
+  // For a replica; active expiry is off while expired keys are kept. kRemoved frees them.
   void TreatExpired(ExpiredKeys how) noexcept;
   ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
-  // Frees expired keys of all databases. Touches at most `budget` entries. Returns true if work is left at `now`.
+  // Frees expired keys and stale values of all databases, and delivers tasks. Touches at most `budget` entries. Returns true if work is left at `now`.
   bool Advance(Now now, size_t budget);
-  // Frees the keys of all databases that a master has cut off: see Keyspace::FreeCutOff. Touches about `budget` entries. Returns
+  // Frees the keys of all databases that a master has cut off: see Reaper::FreeCutOff. Touches about `budget` entries. Returns
   // true if some are left.
   bool FreeCutOff(Now cutoff, bool expires, Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.

@@ -13,7 +13,7 @@
 #include "cache/entry/key.h"
 #include "cache/entry/value.h"
 #include "cache/keyspace/keyspace_parts.h"
-#include "cache/keyspace/tags.h"
+#include "cache/tags/tags.h"
 
 namespace mayfly {
 

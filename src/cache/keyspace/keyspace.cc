@@ -8,27 +8,14 @@
 #include <utility>
 
 #include "cache/gone/stale_values.h"
+#include "cache/keyspace/reaper.h"
+#include "cache/keyspace/tasks.h"
 #include "cache/table/hash_table_resize.h"
 #include "cache/time/expiry_stats.h"
 
 namespace mayfly {
 
 template class HashTable<EntryTablePolicy>;
-
-namespace {
-
-const Event& EventOfRemoval(ChangeReason reason) noexcept {
-  if (reason == ChangeReason::kExpired) return events::kExpired;
-  return reason == ChangeReason::kEvicted ? events::kEvicted : events::kDel;
-}
-
-MissReason MissReasonOf(ChangeReason removal) noexcept {
-  if (removal == ChangeReason::kExpired) return MissReason::kExpired;
-  if (removal == ChangeReason::kEvicted) return MissReason::kEvicted;
-  return removal == ChangeReason::kInvalidated ? MissReason::kInvalidated : MissReason::kDeleted;
-}
-
-}  // namespace
 
 Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
     : parts_(parts),
@@ -40,7 +27,9 @@ Keyspace::Keyspace(KeyspaceParts& parts, uint8_t id, unsigned database, Now now)
       owners_(*this, parts, id),
       memory_(parts, tags_, id),
       lifetimes_(parts, id, now),
-      stale_(parts, owners_, tags_, memory_, id) {}
+      stale_(parts, owners_, tags_, memory_, id),
+      tasks_(std::make_unique<Tasks>(*this)),
+      reaper_(std::make_unique<Reaper>(*this, *tasks_)) {}
 
 Keyspace::~Keyspace() {
   while (!FreeSome(std::numeric_limits<size_t>::max())) {
@@ -246,54 +235,9 @@ Entry* Keyspace::PlaceRich(const Key& key, Entry* existing, RichValue* value, Ex
   return entry;
 }
 
-Entry* Keyspace::Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich,
-                       const Adoption& as, Now now) {
-  TagHold tags;
-  if (!as.tags.empty()) tags = tags_.Hold(as.tags);
-  if (as.expiry.kind == Expiry::Kind::kNever) tags_.ForgetTask(tags);
-  RichValue* const value = rich.get();
-  Entry* const entry = value != nullptr
-                           ? PlaceRich(key, nullptr, value, as.expiry, as.terms, std::move(tags), now)
-                           : Place(key, nullptr, std::move(text), as.expiry, as.terms, std::move(tags), now);
-  static_cast<void>(rich.release());
-  entry->set_stamp(as.stamp);
-  owners_.Of(*entry).MoveToColdest(*entry);
-  parts_.quotas.moved().Add(entry->owner());
-  if (entry->task() && entry->deadline().Reached(now)) MakeReady(*entry, now);
-  Tell(ChangeReason::kCreated, events::kLoaded, key.text, entry);
-  return entry;
-}
-
-bool Keyspace::AdoptStale(const Key& key, StringValue&& text, const Adoption& as, Now now) {
-  TagHold tags;
-  if (!as.tags.empty()) tags = tags_.Hold(as.tags);
-  tags_.ForgetTask(tags);
-  Entry::Shape shape = ShapeFor(key, text.stored_bytes(), as.expiry);
-  shape.extra = {.times = true, .tags = tags.size()};
-  const uint8_t owner = owners_.ForNew(key.text);
-  Entry* const entry = NewEntry(key, shape, as.expiry);
-  entry->set_owner(owner);
-  entry->set_encoding(text.encoding());
-  text.StoreTo(entry->stored_data());
-  entry->times().terms = as.terms;
-  if (!tags.empty()) tags_.Link(*entry, std::move(tags));
-  if (stale_.Keep(key.hash, *entry, now)) return true;
-  memory_.DeleteStale(*entry);
-  return false;
-}
-
-void Keyspace::SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept {
-  assert(!marks_.Has(entry));
-  entry.set_stamp(stamp);
-  if (!parts_.moves_on_access()) return;
-  owners_.Of(entry).MoveByUse(entry, now.mono_ms);
-  parts_.quotas.moved().Add(entry.owner());
-}
-
-void Keyspace::MoveToColdest(Entry& entry) noexcept {
-  TellBefore(entry);
-  owners_.Of(entry).MoveToColdest(entry);
-  parts_.quotas.moved().Add(entry.owner());
+void Keyspace::FitTask(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
+  if (tags.task() || lifetimes_.ruled()) [[unlikely]]
+    tasks_->Fit(key, asked, expiry, tags);
 }
 
 Entry* Keyspace::PutCopy(const Key& key, Entry* existing, const Entry& source, Now now) {
@@ -386,44 +330,6 @@ void Keyspace::Free(Entry& entry) noexcept {
   memory_.DeleteWhole(entry);
 }
 
-// ---- remove
-
-void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
-  parts_.departures.Prefetch(id_, key.hash);
-  TellBefore(entry);
-  TakeOut(key, entry);
-  parts_.departures.Went(id_, key.hash, MissReasonOf(reason));
-  Tell(reason, EventOfRemoval(reason), entry.key(), &entry);
-  Free(entry);
-}
-
-bool Keyspace::Delete(const Key& key, Now now) {
-  Entry* entry = Peek(key, now);
-  if (entry == nullptr) {
-    parts_.departures.Unwanted(id_, key.hash);
-    stale_.Drop(key);
-    Tell(ChangeReason::kDeleted, events::kDel, key.text, nullptr);
-    return false;
-  }
-  Remove(key, *entry, ChangeReason::kDeleted);
-  return true;
-}
-
-void Keyspace::Evict(Entry& entry, Now now) {
-  if (Invalidated(entry)) return RemoveInvalidated(entry);
-  ExpiryStats& stats = parts_.expiry_stats;
-  ++stats.evicted_keys;
-  stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
-  if (Namespace* const space = owners_.Of(entry).space) ++space->stats.evicted;
-  Departures& departures = parts_.departures;
-  const uint64_t hash = parts_.hasher(entry.key());
-  const uint64_t bytes =
-      departures.NeedsBytes() ? EntryMemory::Of(entry) + table_.memory() / table_.size() : 0;
-  const Expiry deadline = entry.deadline();
-  Remove({entry.key(), hash}, entry, ChangeReason::kEvicted);
-  departures.WasEvicted(id_, hash, bytes, deadline, now);
-}
-
 // ---- reports
 
 void Keyspace::Report(ChangeReason reason, const Event& event, std::string_view key, Entry* entry) {
@@ -460,19 +366,12 @@ void Keyspace::MarkAll() noexcept {
   owners_.NoteMarks();
 }
 
-// ---- end
-
-// The miss ring remembers the last keys of a large keyspace as deleted.
-bool Keyspace::FreeSome(size_t budget) noexcept {
-  if (!stale_.DrainSome(budget)) return false;
-  return table_.DrainSome(budget, [this](HeapRef ref) {
-    Entry& entry = *At(ref);
-    if (table_.size() < parts_.departures.misses().capacity())
-      parts_.departures.Went(id_, parts_.hasher(entry.key()), MissReason::kDeleted);
-    owners_.own().bytes -= EntryMemory::BytesOf(entry);  // of any owner: only the sum counts now
-    memory_.DeleteWhole(entry);
-  });
+void Keyspace::FollowWallStep(Now now) noexcept {
+  lifetimes_.deadlines().FollowWallStep(now);
+  stale_.FollowWallStep(now);
 }
+
+// ---- check
 
 bool Keyspace::Validate() const {
   const Deadlines& deadlines = lifetimes_.deadlines();

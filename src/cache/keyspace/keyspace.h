@@ -1,25 +1,26 @@
 // A Keyspace holds the keys of one database, and is the front of all parts that handle these keys. A Keyspace finds keys,
 // puts and edits values, and removes keys; and it keeps its parts consistent. Each part knows one thing:
 //
-//   Key -> HashTable -> Entry <- Owners        the owner: an LruList of entries with a TTL, and one of entries without
+//   Key -> HashTable -> Entry <- Owners        the owner: LruLists of entries with a TTL, without one, and of tasks
 //                             <- Lifetimes     the end: deadlines on timing wheels, rules, sliding
 //                             <- Tags          the groups of keys
 //                             <- EntryMemory   bytes of entries, and values outside entries
 //   StaleKeys    values of keys that have expired
+//   Tasks        keys that go into a stream at their deadline
+//   Reaper       frees absent keys that no command has met
 //   Departures   memories of keys that are gone; one object for all keyspaces
 //
 // From its deadline on, or after one of its tags was invalidated, a key is absent for every method, even if the key is not
-// freed yet. Every creation, change and removal is reported to the ChangeHub once, when all parts are consistent. A key that is
-// a task goes into its stream instead of being freed only (keyspace_tasks.cc), and is there until the stream has taken it.
+// freed yet. But a task is there until its stream has it, and a replica shows expired keys to its master's commands (ExpiredKeys).
+// Every creation, change and removal is reported to the ChangeHub once, when all parts are consistent.
 //
-// Invariants (Validate): each entry is in the table once; in its owner's list for entries with or without a
-// TTL; and, with a TTL, in the deadlines. The bytes of a quota are the sum over its entries.
+// Invariants (Validate): each entry is in the table once; in one of its owner's lists (Quota::List); and in the deadlines if it has
+// a deadline or an own time and is no ready task. The bytes of a quota are the sum over its entries.
 //
-// The Keyspace is the only owner of the entries. Entry pointers are valid until the next call that changes this keyspace. If
-// memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+// The Keyspace is the only owner of the entries, but for stale values (StaleKeys). Entry pointers are valid until the next call that
+// changes this keyspace. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
-#include <array>
 #include <cassert>
 #include <cstdint>
 #include <memory>
@@ -30,33 +31,28 @@
 
 #include "base/memory/heap.h"
 #include "base/time/clock.h"
+#include "cache/changes/change.h"
 #include "cache/entry/entry.h"
 #include "cache/entry/entry_hooks.h"
 #include "cache/entry/expiry.h"
 #include "cache/entry/key.h"
 #include "cache/entry/rich_value.h"
 #include "cache/entry/value.h"
-#include "cache/keyspace/change.h"
 #include "cache/keyspace/entry_memory.h"
 #include "cache/keyspace/keyspace_parts.h"
 #include "cache/keyspace/lifetimes.h"
 #include "cache/keyspace/marks.h"
 #include "cache/keyspace/owners.h"
 #include "cache/keyspace/stale_keys.h"
-#include "cache/keyspace/tags.h"
 #include "cache/table/hash_table.h"
+#include "cache/tags/tags.h"
 #include "cache/time/lifetime.h"
 #include "cache/types/member_home.h"
 
 namespace mayfly {
 
-// What a saved key has beside its value.
-struct Adoption {
-  Expiry expiry = {};
-  EntryTerms terms = {};
-  std::span<const std::string_view> tags = {};  // at most EntryExtra::kMostTags different ones
-  uint32_t stamp = 0;                           // Entry::stamp
-};
+class Reaper;
+class Tasks;
 
 class Keyspace {
  public:
@@ -86,6 +82,9 @@ class Keyspace {
   const Tags& tags() const noexcept { return tags_; }
   StaleKeys& stale() noexcept { return stale_; }
   const StaleKeys& stale() const noexcept { return stale_; }
+  Tasks& tasks() noexcept { return *tasks_; }
+  const Tasks& tasks() const noexcept { return *tasks_; }
+  Reaper& reaper() noexcept { return *reaper_; }
   const Marks& marks() const noexcept { return marks_; }
   const Table& table() const noexcept { return table_; }
   const KeyspaceParts& parts() const noexcept { return parts_; }
@@ -121,11 +120,10 @@ class Keyspace {
   // Number of keys, including expired keys that are not freed yet.
   size_t size() const noexcept { return table_.size() - owners_.doomed_keys(); }
   // The number of keys with a TTL.
-  size_t expiring() const noexcept { return owners_.CountOf(kExpiring) + tasks(); }
-  // The number of tasks, and of those whose time has come.
-  size_t tasks() const noexcept { return owners_.CountOf(kTasks) + ready_tasks(); }
-  size_t ready_tasks() const noexcept { return owners_.CountOf(kReady); }
-  // Bytes of all entries, of the values outside them, of the table, and of stale values.
+  size_t expiring() const noexcept {
+    return owners_.CountOf(kExpiring) + owners_.CountOf(kTasks) + owners_.CountOf(kReady);
+  }
+  // Bytes of all entries, of the values outside them, of the table, of stale values and of tags.
   uint64_t bytes() const noexcept {
     return owners_.bytes() + table_.memory() + stale_.bytes() + tags_.bytes();
   }
@@ -155,21 +153,6 @@ class Keyspace {
   // As Put, for a rich value. Throws std::bad_alloc, and frees the value then.
   Entry* PutRich(const Key& key, Entry* existing, std::unique_ptr<RichValue> value, Expiry expiry, Now now,
                  const Event& event, EntryTerms terms = {}, TagHold tags = {});
-  // Puts a key that was saved, with its old time of use, at the cold end of its list: a file has the most recently used keys
-  // first. This is no access and no command: rules, jitter and eviction do not touch the key. `rich` or `text` is the value.
-  // Throws std::bad_alloc, OwnersExhausted among them; then frees the value.
-  // REQUIRES: the key does not exist.
-  Entry* Adopt(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich, const Adoption& as,
-               Now now);
-  // Keeps a saved value of a key that has expired as stale, until the window of `as` has passed: `as.expiry` is over. Returns
-  // false if the window has passed, too, or there is no memory for the store. Throws as Adopt.
-  // REQUIRES: the key does not exist, and has no stale value.
-  bool AdoptStale(const Key& key, StringValue&& text, const Adoption& as, Now now);
-  // Gives an entry another time of last use, and the place in its list that the time demands, if the list is in the order of
-  // use: see Quota::MoveByUse. REQUIRES: the entry was just put.
-  void SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept;
-  // Moves an adopted entry to the cold end of its list, behind those that were adopted later.
-  void MoveToColdest(Entry& entry) noexcept;
   // Gives the key a copy of the value and expiry of `source`, an entry of another name or keyspace. Returns the key's entry;
   // its access history begins now.
   Entry* PutCopy(const Key& key, Entry* existing, const Entry& source, Now now);
@@ -206,7 +189,7 @@ class Keyspace {
   // `budget` members. Returns the entry, or null if the key was removed with its last member.
   Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget);
   // Sets, changes or removes (Never) the expiry, lets the expiry slide if `slide` says so, and keeps the window of a stale
-  // value. If `task` is not empty, it is the tag that makes the key a task (cache/keyspace/task_name.h); otherwise a task stays one
+  // value. If `task` is not empty, it is the tag that makes the key a task (cache/tags/task_name.h); otherwise a task stays one
   // as long as it has a deadline.
   Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms slide = {},
                    std::string_view task = {});
@@ -222,8 +205,8 @@ class Keyspace {
   bool Delete(const Key& key, Now now);
   // Removes the entry, counts it as evicted and reports the change.
   void Evict(Entry& entry, Now now);
-  // Makes all keys with one of the tags absent, drops their stale values, and returns the number of the keys. Frees at most
-  // `budget` of these keys at once; Advance frees the rest.
+  // Makes all keys with one of the tags absent, drops their stale values, and returns the number of the keys, an estimate beyond
+  // `budget`. Frees at most `budget` of these keys at once; the reaper frees the rest.
   size_t Invalidate(std::span<const std::string_view> names, Now now, size_t budget);
 
   // ---- iteration. Absent entries are skipped.
@@ -251,44 +234,8 @@ class Keyspace {
   // Marks all entries (cache/keyspace/marks.h). REQUIRES: no entry is marked.
   void MarkAll() noexcept;
 
-  // ---- time
+  // ---- end
   //
-  // Frees expired entries. Subtracts the number of touched entries from `*budget`. Returns true if work is left at `now`.
-  bool Advance(Now now, size_t* budget);
-  // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
-  uint64_t NextWakeMs(Now now) const noexcept;
-  // The wall clock was set, perhaps back.
-  void FollowWallStep(Now now) noexcept;
-
-  // ---- a master's cutoff (replication/cutoff.h): the time on both clocks, 0 for a clock without one. A key whose deadline is
-  // at or before it is gone at the master, unless it has a rule of its own: a task waits for its stream, and an access moves a
-  // deadline that slides.
-  static bool IsCutOff(const Entry& entry, Now cutoff) noexcept;
-  // Frees such keys, as after a DEL; or, if `expires`, as after their deadlines, but not those whose members have deadlines too:
-  // the stream tells of them by their names. Subtracts the number of touched entries from `*budget`. Returns true if some are left.
-  bool FreeCutOff(Now cutoff, bool expires, Now now, size_t* budget);
-  // Frees this key at once if it is one of them.
-  void DropIfCutOff(const Key& key, Now cutoff);
-
-  // ---- tasks (keyspace_tasks.cc)
-  //
-  // The most tasks that are put in order at once.
-  static constexpr size_t kSortedTasks = 10'000;
-  // Lets the stream's tasks go now: the `most` nearest, or all of them, up to kSortedTasks in the order of their deadlines.
-  // Delivers at most `budget` at once; Advance delivers the rest. Returns the number. Throws std::bad_alloc.
-  size_t DrainTasks(std::string_view stream, size_t most, Now now, size_t budget);
-  // Tries at once to deliver the tasks that wait for their streams.
-  void RetryTasks() noexcept;
-  // Brings these tasks into the order of their deadlines, unless they are more than kSortedTasks, or memory is short.
-  void SortReadyTasks(Now now) noexcept;
-
-  // ---- freeing in slices. FreeInvalidated and FreeDoomed subtract their work from `*budget`, and return true if more is
-  // left.
-  //
-  // Frees keys with an invalidated tag (Invalidate), and reports each.
-  bool FreeInvalidated(size_t* budget);
-  // Frees entries and stale values of doomed shares, without a report.
-  bool FreeDoomed(size_t* budget) noexcept;
   // Frees about `budget` entries, at most a table segment more, without a report. Returns true if the keyspace is empty.
   // REQUIRES: from now on the keyspace is used only for FreeSome.
   bool FreeSome(size_t budget) noexcept;
@@ -301,10 +248,16 @@ class Keyspace {
   }
   bool held() const noexcept { return holds_ != 0; }
 
+  // The wall clock was set, perhaps back.
+  void FollowWallStep(Now now) noexcept;
+
   bool Validate() const;
 
  private:
+  friend class Adopter;
   friend class Compactor;
+  friend class Reaper;
+  friend class Tasks;
 
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }
   // Takes its arguments in registers, so that a Key need not be stored in memory.
@@ -333,8 +286,8 @@ class Keyspace {
   Entry* Create(const Key& key, const Entry::Shape& shape, StringValue&& value, Expiry expiry, Now now);
   Entry* OverwriteAs(const Key& key, Entry& existing, const Entry::Shape& shape, StringValue&& value,
                      Expiry expiry, Now now);
-  // As PutText, for a new key, an `existing` without room for the text in place, or with TTL rules. The key comes by value,
-  // as in RemoveAbsent: so callers, which seldom make this call, need not keep the key in memory.
+  // As PutText, for a new key, an `existing` without room for the text in place, or with TTL rules. The key comes by value: so
+  // callers, which seldom make this call, need not keep the key in memory. RemoveAbsent likewise.
   Entry* PutTextAnew(Key key, Entry* existing, std::string_view text, Expiry expiry, Now now,
                      const Event& event);
   // For an `existing` that cannot take `shape` in place, or that a listener wants to see before the change.
@@ -360,8 +313,8 @@ class Keyspace {
   // For EditRich. CountEdit: the value has another size now. FinishEdit: the value has changed.
   void CountEdit(const Entry& entry, uint64_t before, uint64_t after) noexcept;
   Entry* FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event);
-  // Files the entry by the nearest deadline of its value's members.
-  void FileMembers(Entry& entry, Now now) noexcept;
+  // Files the entry anew, by its deadline and the nearest deadline of its value's members.
+  void FileAnew(Entry& entry, Now now) noexcept;
 
   // ---- containers
   Entry* NewEntry(const Key& key, const Entry::Shape& shape, Expiry expiry);
@@ -377,7 +330,7 @@ class Keyspace {
 
   // ---- remove
   //
-  // Removes an absent entry that a lookup has met. REQUIRES: Absent(entry, now).
+  // Removes an absent entry; a replica keeps an expired one. REQUIRES: Absent(entry, now).
   void RemoveAbsent(Key key, Entry& entry, Now now);
   // REQUIRES: HasExpired(entry, now).
   void Expire(const Key& key, Entry& entry, Now now);
@@ -389,41 +342,11 @@ class Keyspace {
   void RemoveDoomed(const Key& key, Entry& entry) noexcept;
   // Removes a key whose value `event` has emptied.
   void RemoveEmptied(const Key& key, Entry& entry, const Event& event);
-  // Handles the due entries that Deadlines returns.
-  void OnDue(std::span<const HeapRef> due, Now now, size_t* budget);
-  void OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget);
   // As DropDueMembers; subtracts the number of dropped members from `*budget`.
   Entry* DropMembers(const Key& key, Entry& entry, Now now, size_t* budget);
 
-  // ---- tasks
-  //
-  enum class Delivery : uint8_t { kTaken, kSoon, kRefused };
-  // Adds the task to its stream: kTaken. kRefused: the stream cannot take it now; kSoon: but can as soon as an absent key is
-  // freed. Has changed nothing then. REQUIRES: the entry is a task.
-  Delivery Deliver(const Entry& entry, Now now);
-  Delivery DeliverTo(const Key& stream, uint64_t most, const Entry& entry, Now now);
-  // Delivers ready tasks. Subtracts the number of tasks that it has tried from `*budget`. Returns true if more wait for now.
-  bool DeliverReady(Now now, size_t* budget);
-  bool DeliverReadyOf(Quota& quota, Now now, size_t* budget);
-  // Tries a ready task once more.
-  void DeliverAgain(Entry& entry, Now now);
-  // As NextWakeMs, for ready tasks.
-  uint64_t NextTaskMs(Now now) const noexcept;
-  // Makes entries of drained tags ready, likewise.
-  bool MakeDrainedReady(Now now, size_t* budget);
-  // The deadline of a task has come, or DRAIN lets it go: delivers the task, or makes it ready. REQUIRES: it is not ready.
-  void DeliverDue(const Key& key, Entry& entry, Now now);
-  // The task's time has come: it is in no wheel, and among the ready ones.
-  void MakeReady(Entry& entry, Now now) noexcept;
-  // A ready task gets another deadline, or is no task any more: back to the others.
-  void MakeUnready(Entry& entry, Now now) noexcept;
-  // A key without a deadline is no task; by the rules, a key that gets a deadline may be one (ttl-rule ... into). `asked`: the
-  // rules apply, since the key does not just keep its deadline. Throws std::bad_alloc.
-  void FitTask(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
-    if (tags.task() || lifetimes_.ruled()) [[unlikely]]
-      FitTaskSlowly(key, asked, expiry, tags);
-  }
-  void FitTaskSlowly(std::string_view key, bool asked, Expiry expiry, TagHold& tags);
+  // Fits the tags for a key that may be a task, or may become one by the rules: see Tasks::Fit.
+  void FitTask(std::string_view key, bool asked, Expiry expiry, TagHold& tags);
 
   // ---- reports
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,
@@ -452,18 +375,6 @@ class Keyspace {
   uint8_t id_;
   Marks marks_;
   bool enlisted_ = false;
-  size_t kept_after_cutoff_ = 0;  // entries that the last FreeCutOff has met, and has not freed
-  bool stale_first_ = false;      // true: Advance begins with stale values; changes with each call
-  uint64_t tasks_retry_ms_ = 0;   // ready tasks are tried from this monotonic time on
-  // A round through the ready tasks of all owners, which may take several slices.
-  struct TaskRound {
-    size_t owner = 0;   // the first that is not done
-    size_t failed = 0;  // of this owner's tasks
-    // The first tags whose tasks have failed. A tag may be freed meanwhile: then its successor waits for the next round.
-    std::array<HeapRef, 16> blocked = {};
-    size_t blocked_tags = 0;
-  };
-  TaskRound task_round_;
   unsigned database_;
   unsigned holds_ = 0;
   Table table_;
@@ -472,6 +383,8 @@ class Keyspace {
   EntryMemory memory_;
   Lifetimes lifetimes_;
   StaleKeys stale_;
+  std::unique_ptr<Tasks> tasks_;    // never null
+  std::unique_ptr<Reaper> reaper_;  // never null
 };
 
 }  // namespace mayfly

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/tasks.h"
 
 namespace mayfly {
 
@@ -40,7 +41,7 @@ Entry* Keyspace::Redate(const Key& key, Entry& existing, Expiry expiry, EntryTer
     if (!task.empty()) tags = tags_.Hold({&task, 1}, std::move(tags));
     FitTask(key.text, true, expiry, tags);
   }
-  if (existing.ready()) MakeUnready(existing, now);
+  if (existing.ready()) tasks_->MakeUnready(existing, now);
   const Expiry own = OwnTimeOf(existing);
   Entry::Shape shape = ShapeFor(key, existing.stored().size(), expiry);
   if (!shape.expires) terms = {};
@@ -100,7 +101,7 @@ char* Keyspace::OwnBlock(Entry& entry, size_t size) {
 Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, bool emptied, Now now, const Event& event) {
   if (!emptied) {
     assert(entry.timed() || entry.rich()->NextDeadline().kind == Expiry::Kind::kNever);
-    if (entry.timed()) FileMembers(entry, now);
+    if (entry.timed()) FileAnew(entry, now);
     Tell(ChangeReason::kValueChanged, event, entry.key(), &entry);
     return &entry;
   }
@@ -108,7 +109,7 @@ Entry* Keyspace::FinishEdit(const Key& key, Entry& entry, bool emptied, Now now,
   return nullptr;
 }
 
-void Keyspace::FileMembers(Entry& entry, Now now) noexcept {
+void Keyspace::FileAnew(Entry& entry, Now now) noexcept {
   lifetimes_.deadlines().SetTimes(entry, entry.deadline(), OwnTimeOf(entry), now);
 }
 

@@ -6,12 +6,12 @@
 
 #include "base/bits/hash.h"
 #include "base/memory/heap.h"
+#include "cache/changes/change.h"
 #include "cache/entry/id_set.h"
 #include "cache/gone/buried_values.h"
 #include "cache/gone/departures.h"
 #include "cache/gone/void_guesses.h"
 #include "cache/keyspace/big_keys.h"
-#include "cache/keyspace/change.h"
 #include "cache/owners/lfu.h"
 #include "cache/owners/namespaces.h"
 #include "cache/owners/quotas.h"
@@ -31,13 +31,15 @@ enum class AccessEffect : uint8_t {
   kWalkedRecency,  // as kRecency, during a walk through the lists: a marked entry is reported before it moves
 };
 
-// The tasks of all keyspaces: keys that go into a stream at their deadline (cache/keyspace/keyspace_tasks.cc).
-struct TaskParts {
-  bool by_slots =
-      false;  // a rule makes only keys with the stream's slot tasks: other slots may be another node's
-  size_t node_bytes = 0;    // of the streams: StreamLimits
-  size_t node_entries = 0;  // likewise
-  bool held = false;  // no task is delivered: a snapshot is loaded, and the streams may be still to come
+// Settings for the tasks of all keyspaces: keys that go into a stream at their deadline (cache/keyspace/tasks.h).
+struct TaskSettings {
+  // A rule makes only keys with the stream's slot tasks: other slots may be another node's.
+  bool by_slots = false;
+  // Of the streams: StreamLimits.
+  size_t node_bytes = 0;
+  size_t node_entries = 0;
+  // No task is delivered: a snapshot is loaded, and the streams may be still to come.
+  bool held = false;
 };
 
 // What becomes of expired keys. A replica keeps them until its master says that they are gone: the master may have given them
@@ -72,7 +74,7 @@ struct KeyspaceParts {
   IdSet pinned = {};          // shares that keep their ids even if empty
   LfuRules lfu = {};          // lfu.random is not null under AccessEffect::kFrequency
   TtlRules ttl_rules = {};
-  TaskParts tasks = {};
+  TaskSettings tasks = {};
   ExpiredKeys expired_keys = ExpiredKeys::kRemoved;
   uint64_t dooms = 0;   // of tags, so far: the number of the last doom
   uint64_t client = 0;  // Change::client of a command's changes
@@ -81,7 +83,8 @@ struct KeyspaceParts {
   uint32_t table_orders = 0;  // drawn so far
   Departures departures = Departures(heap);
 
-  // Frees the id of a share: an empty share, or a doomed share. Returns false if there is no such share.
+  // Frees the id of an empty share, or else of a doomed one with all its entries. Returns false if there is no such share. Defined
+  // beside Owners.
   bool TakeBackShare();
 
   // An order for a new hash table (cache/table/table_memory.h): odd, and different each time.

@@ -1,7 +1,7 @@
 // The lifetimes of one keyspace's keys: deadlines by commands and by rules, moves of deadlines by accesses, and the wheels
 // that return due entries. The rules are those of cache/time/ttl_rules.h; an access moves a deadline that slides (SLIDE).
 //
-//   command's --Obeying: floor, ceiling, default, jitter--> FitSlide --> Deadlines --when due--> Keyspace::OnDue
+//   command's --Obeying: floor, ceiling, default, jitter--> FitSlide --> Deadlines --when due--> Reaper::OnDue
 //   expiry                                                                   ^
 //                                Slid: a later deadline after an access -----'
 //

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/reaper.h"
 
 namespace mayfly {
 
@@ -98,7 +99,7 @@ bool KeyspaceParts::TakeBackShare() {
   });
   if (empty != nullptr) return empty->home().owners().Drop(*empty), true;
   if (to_free == nullptr) return false;
-  for (size_t budget = std::numeric_limits<size_t>::max(); to_free->home().FreeDoomed(&budget);) {
+  for (size_t budget = std::numeric_limits<size_t>::max(); to_free->home().reaper().FreeDoomed(&budget);) {
   }
   return true;
 }

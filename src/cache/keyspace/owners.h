@@ -3,7 +3,7 @@
 //
 // NSFLUSH dooms a share: its entries are absent from then on (Keyspace::Absent), and are freed in slices, without a report
 // for each; the namespace gets a new share with its next key. A doomed share keeps its id until its last entry and its last
-// stale value are freed (Keyspace::FreeDoomed).
+// stale value are freed (Reaper::FreeDoomed).
 //
 // Owns the quotas. Loop thread only.
 #pragma once

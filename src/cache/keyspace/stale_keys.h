@@ -16,7 +16,7 @@
 #include "cache/keyspace/entry_memory.h"
 #include "cache/keyspace/keyspace_parts.h"
 #include "cache/keyspace/owners.h"
-#include "cache/keyspace/tags.h"
+#include "cache/tags/tags.h"
 
 namespace mayfly {
 
@@ -48,13 +48,13 @@ class StaleKeys {
 
   // ---- for the keyspace
   //
-  // Takes an entry that has just left all containers of the keyspace, with its bytes. Returns false if the entry's window
+  // Takes an entry that is in no container of the keyspace; its owner's bytes are without it. Returns false if the entry's window
   // has passed or there is no memory: then the caller frees the entry.
   bool Keep(uint64_t hash, Entry& entry, Now now) noexcept;
   void Free(uint64_t hash, Entry& entry) noexcept;
   // Frees some stale values of doomed shares. REQUIRES: there are some.
   void FreeDoomed(size_t* budget) noexcept;
-  // Frees stale values after their windows; see Keyspace::Advance.
+  // Frees stale values after their windows; see Reaper::Advance.
   bool Advance(Now now, size_t* budget);
   uint64_t NextWakeMs(Now now) const noexcept;
   void FollowWallStep(Now now) noexcept;

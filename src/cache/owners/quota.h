@@ -2,7 +2,7 @@
 // entries with and without a TTL; the hands of SIEVE and the gates of S3-FIFO on the lists belong to the quota. Every entry
 // names its owner (Entry::owner), and Quotas finds the owner's quota.
 //
-// Two more lists have the tasks, which no policy evicts (cache/keyspace/task_name.h): those that wait for their time, in no
+// Two more lists have the tasks, which no policy evicts (cache/tags/task_name.h): those that wait for their time, in no
 // order, and those whose time has come, in the order in which it came.
 //
 // Owners of one keyspace (cache/owners/namespaces.h) have the keyspace's table in common but no list, so the data of one

@@ -25,10 +25,11 @@
 #include "cache/entry/entry_hooks.h"
 #include "cache/entry/expiry.h"
 #include "cache/entry/id_set.h"
-#include "cache/time/due_page.h"
 #include "cache/time/timing_wheel.h"
 
 namespace mayfly {
+
+struct DuePage;
 
 // The note of the deadlines of several keyspaces for the timer: some keyspace has a new nearest deadline.
 struct Rearm {
@@ -96,7 +97,7 @@ class Deadlines {
     return more || unsure;
   }
 
-  // As Advance, for clocks that somebody else sets: a master's, whatever the own clocks are (Keyspace::FreeCutOff). A wheel that
+  // As Advance, for clocks that somebody else sets: a master's, whatever the own clocks are (Reaper::FreeCutOff). A wheel that
   // is ahead of its time goes back.
   template <typename OnDue>
   bool AdvanceTo(Now to, size_t* budget, OnDue&& on_due) {

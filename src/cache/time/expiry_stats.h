@@ -18,7 +18,7 @@ struct ExpiryStats {
   uint64_t evicted_keys = 0;
   uint64_t invalidated_keys = 0;  // by their tags
   uint64_t evicted_stale = 0;     // values after their keys expired (cache/gone/stale_values.h)
-  uint64_t tasks_delivered = 0;   // keys that went into a stream (cache/keyspace/keyspace_tasks.cc)
+  uint64_t tasks_delivered = 0;   // keys that went into a stream (cache/keyspace/tasks.h)
   uint64_t tasks_refused = 0;     // times that a stream could not take one
   uint64_t wheel_wakeups = 0;     // times the timer woke the loop for expiry
   uint64_t burst_max = 0;         // most keys and members that expired in one slice

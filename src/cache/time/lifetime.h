@@ -48,6 +48,13 @@ bool AllMembersDue(const Entry& entry, Now now) noexcept;
   return entry.encoding() == Encoding::kRich && AllMembersDue(entry, now);
 }
 
+// A master's cutoff (replication/cutoff.h) is a time on both clocks, 0 for a clock without one. A key whose deadline is at or
+// before the cutoff is gone at the master, unless it has a rule of its own: a task waits for its stream, and an access moves a
+// deadline that slides.
+inline bool IsCutOff(const Entry& entry, Now cutoff) noexcept {
+  return entry.deadline().Reached(cutoff) && !entry.task() && entry.terms().slide_ms == 0;
+}
+
 // The own time that the entry should have: the nearest deadline of its value's members.
 inline Expiry OwnTimeOf(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich ? entry.rich()->NextDeadline() : Expiry::Never();

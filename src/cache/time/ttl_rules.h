@@ -6,7 +6,7 @@
 //   namespace shop prefix "shop:" default-ttl 1h        the default of the key's namespace, then
 //   max-ttl 7d                                         the options default-ttl, max-ttl, ttl-jitter, ttl-required
 //
-// Every write of every type gets its deadline from these rules, through Keyspace::Obeying. The steps: a key without a TTL
+// Every write of every type gets its deadline from these rules, through Lifetimes::Obeying. The steps: a key without a TTL
 // gets the default; without a default the write is refused if a TTL is required; a relative TTL gets jitter, unless jitter
 // was drawn before; and no deadline lies further off than the maximum, so with a maximum no key lasts. The rules leave alone
 // a deadline that the key has and keeps (KEEPTTL, INCR, APPEND ...): Expiry::Standing. An edited key without a deadline gets
@@ -56,7 +56,7 @@ class TtlRules {
     std::optional<uint64_t> max_ms = {};
     std::optional<unsigned> jitter_percent = {};
     std::optional<bool> required = {};
-    std::string task = {};  // the tag that makes the keys tasks (cache/keyspace/task_name.h); empty: none
+    std::string task = {};  // the tag that makes the keys tasks (cache/tags/task_name.h); empty: none
   };
 
   // For keys that match no rule, and for the missing values of a rule.

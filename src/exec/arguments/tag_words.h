@@ -1,4 +1,4 @@
-// Reads TAGS count tag [tag ...]: the tags for a value (cache/keyspace/tags.h).
+// Reads TAGS count tag [tag ...]: the tags for a value (cache/tags/tags.h).
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "cache/entry/entry_extra.h"
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "exec/arguments/word.h"
 #include "exec/call/args.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/bits/key_slot.h"
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "exec/acl/denials.h"
 #include "exec/acl/permission.h"
 #include "server/server.h"

@@ -1,4 +1,4 @@
-// INTO stream [MAXLEN n]: the words that make a key a task, of SET, EXPIRE and kin (cache/keyspace/task_name.h).
+// INTO stream [MAXLEN n]: the words that make a key a task, of SET, EXPIRE and kin (cache/tags/task_name.h).
 //
 // Reads in two steps, like ExpireOption, and holds views of the arguments.
 #pragma once
@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "exec/call/args.h"
 #include "exec/dispatch/context.h"
 

@@ -69,7 +69,7 @@ void Executor::Join(Cluster& cluster) {
   server_.cluster = &cluster;
   cluster.Follow(server_.options.settings());
   if (!cluster.emulated()) server_.modes |= BitOf(Mode::kClustered);
-  server_.databases.tasks().by_slots = !cluster.emulated();
+  server_.databases.task_settings().by_slots = !cluster.emulated();
 }
 
 void Executor::OnClientEnd(Session& session) noexcept {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cache/keyspace/databases.h"
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "config/namespace_values.h"
 #include "config/sources/candidate.h"
 #include "config/sources/options.h"
@@ -122,8 +122,8 @@ void FollowTtlRules(Server& server) {
 void FollowStreamLimits(Server& server) {
   server.options.FollowFromNow(
       [&server](const config::Settings& settings) {
-        server.databases.tasks().node_bytes = settings.stream_node_max_bytes;
-        server.databases.tasks().node_entries = static_cast<size_t>(settings.stream_node_max_entries);
+        server.databases.task_settings().node_bytes = settings.stream_node_max_bytes;
+        server.databases.task_settings().node_entries = static_cast<size_t>(settings.stream_node_max_entries);
       },
       &config::Settings::stream_node_max_bytes, &config::Settings::stream_node_max_entries);
 }

@@ -13,7 +13,7 @@ void FollowEvictionPolicy(Server& server);
 void FollowMissRing(Server& server);
 // default-ttl, max-ttl, ttl-required, ttl-jitter and ttl-rule, and the default-ttl of a namespace: cache/time/ttl_rules.h.
 void FollowTtlRules(Server& server);
-// stream-node-max-bytes and stream-node-max-entries, for the streams that tasks go into (cache/keyspace/keyspace_tasks.cc).
+// stream-node-max-bytes and stream-node-max-entries, for the streams that tasks go into (cache/keyspace/tasks.h).
 void FollowStreamLimits(Server& server);
 // namespace: cache/owners/namespaces.h. What is promised to them is up to MemoryGate::Promise.
 void FollowNamespaces(Server& server);

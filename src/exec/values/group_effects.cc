@@ -3,7 +3,7 @@
 #include <new>
 #include <utility>
 
-#include "cache/keyspace/stream_addition.h"
+#include "cache/changes/stream_addition.h"
 
 namespace mayfly {
 

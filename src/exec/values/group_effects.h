@@ -16,7 +16,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/types/stream/stream_group.h"
 
 namespace mayfly {

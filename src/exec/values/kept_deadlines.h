@@ -15,7 +15,7 @@
 #include <string_view>
 
 #include "base/time/clock.h"
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/types/hash_value.h"
 
 namespace mayfly {

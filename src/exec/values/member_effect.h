@@ -18,9 +18,9 @@
 #include <vector>
 
 #include "base/time/clock.h"
+#include "cache/changes/change.h"
 #include "cache/entry/expiry.h"
 #include "cache/entry/rich_value.h"
-#include "cache/keyspace/change.h"
 
 namespace mayfly {
 

@@ -12,7 +12,7 @@
 
 #include "base/bits/key_slot.h"
 #include "base/time/clock.h"
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/keyspace/databases.h"
 
 namespace mayfly {

@@ -1,4 +1,4 @@
-// The latest invalidated tags (cache/keyspace/tags.h): an older lease is void for these tags. SET with IFLEASE and TAGS
+// The latest invalidated tags (cache/tags/tags.h): an older lease is void for these tags. SET with IFLEASE and TAGS
 // tests whether one of the value's tags was invalidated after the lease was given: a value computed from old data must not
 // be stored.
 //

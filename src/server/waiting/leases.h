@@ -24,7 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/time/pointer_wheel_hooks.h"
 #include "cache/time/timing_wheel.h"
 #include "cache/time/wheel_geometry.h"

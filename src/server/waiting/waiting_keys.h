@@ -24,7 +24,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "server/waiting/key_place.h"
 
 namespace mayfly {

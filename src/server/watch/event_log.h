@@ -1,5 +1,5 @@
 // The log of removed keys, for EXPLOG: name, time, reason, database and value. It is for observers: each reader gets every record,
-// and a full log forgets. Work for one worker goes into a stream instead (cache/keyspace/keyspace_tasks.cc).
+// and a full log forgets. Work for one worker goes into a stream instead (cache/keyspace/tasks.h).
 //
 // EventLog listens to the change point while the option expire-log-size is not 0, and costs nothing otherwise. Logged are
 // keys that expire, at the deadline or earlier by a lookup that finds the key expired; keys that are evicted, invalidated by
@@ -25,7 +25,7 @@
 #include <string_view>
 
 #include "base/time/clock.h"
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "server/hubs/alarms.h"
 #include "server/watch/event_ring.h"
 

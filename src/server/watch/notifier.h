@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "config/settings.h"
 #include "server/watch/pubsub.h"
 

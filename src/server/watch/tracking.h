@@ -28,7 +28,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "server/clients/sessions.h"
 #include "server/clients/text_hash.h"
 #include "server/clients/tracking_state.h"

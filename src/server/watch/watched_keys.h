@@ -17,7 +17,7 @@
 #include <unordered_map>
 
 #include "base/time/clock.h"
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "server/clients/session.h"
 #include "server/clients/transaction.h"
 #include "server/waiting/key_place.h"

@@ -1,4 +1,4 @@
-// Keys from a snapshot file (Keyspace::Adopt).
+// Keys from a snapshot file (Adopter).
 #include <memory>
 #include <string>
 #include <string_view>
@@ -6,6 +6,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "cache/keyspace/adopter.h"
 #include "support/bag_value.h"
 #include "unit/cache/keyspace_fixture.h"
 
@@ -19,7 +20,7 @@ class AdoptFixture : public KeyspaceFixture {
   // Adopts a key that was last used so long ago.
   Entry* Adopt(std::string_view name, std::string_view text, uint64_t idle_ms, Adoption as = {}) {
     as.stamp = Entry::StampOf(now().mono_ms - idle_ms);
-    return db().Adopt(db().KeyOf(name), StringValue::Of(text), nullptr, as, now());
+    return Adopter(db()).Put(db().KeyOf(name), StringValue::Of(text), nullptr, as, now());
   }
   std::vector<std::string> FromColdest() {
     std::vector<std::string> keys;
@@ -61,7 +62,7 @@ TEST_CASE_METHOD(AdoptFixture, "an adopted key has its deadline, its terms and i
 
 TEST_CASE_METHOD(AdoptFixture, "a rich value is adopted, too, and goes with its key") {
   Adoption as{.stamp = Entry::StampOf(now().mono_ms)};
-  db().Adopt(db().KeyOf("bag"), StringValue::Text(""), Bag::Of(3), as, now());
+  Adopter(db()).Put(db().KeyOf("bag"), StringValue::Text(""), Bag::Of(3), as, now());
   CHECK(Peek("bag")->rich()->Size() == 3);
   CHECK(db().Validate());
   CHECK(db().Delete(db().KeyOf("bag"), now()));

@@ -8,6 +8,7 @@
 #include <catch2/catch.hpp>
 
 #include "cache/keyspace/look_ahead.h"
+#include "cache/keyspace/reaper.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {
@@ -102,7 +103,7 @@ TEST_CASE_METHOD(KeyspaceFixture, "keys that only move down the wheel count for 
   int slices = 0;
   for (bool more = true; more; ++slices) {
     size_t budget = 1000;
-    more = db().Advance(now(), &budget);
+    more = db().reaper().Advance(now(), &budget);
     REQUIRE((!more || budget == 0));
   }
   CHECK(slices >= kKeys / 1000);

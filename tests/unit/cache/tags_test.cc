@@ -1,5 +1,5 @@
-// Tags, and what becomes of the keys that have one: cache/keyspace/tags.h.
-#include "cache/keyspace/tags.h"
+// Tags, and what becomes of the keys that have one: cache/tags/tags.h.
+#include "cache/tags/tags.h"
 
 #include <map>
 #include <optional>

@@ -1,4 +1,6 @@
 // Tasks of a keyspace: each goes into its stream once, whatever happens to keys and streams meanwhile.
+#include "cache/keyspace/tasks.h"
+
 #include <algorithm>
 #include <memory>
 #include <random>
@@ -9,8 +11,8 @@
 #include <catch2/catch.hpp>
 
 #include "cache/compactor.h"
-#include "cache/keyspace/task_name.h"
 #include "cache/snapshot_walk.h"
+#include "cache/tags/task_name.h"
 #include "cache/types/stream/stream_value.h"
 #include "unit/cache/keyspace_fixture.h"
 
@@ -79,7 +81,7 @@ TEST_CASE_METHOD(TasksFixture, "tasks wait in lists of their own, and count as k
   SetTask("a", "jobs", 20);
   Set("plain", "v", In(20));
   CHECK(db().expiring() == 2);
-  CHECK(db().tasks() == 1);
+  CHECK(db().tasks().count() == 1);
   CHECK(databases.quotas().Oldest(true, now())->key() == "plain");
   Advance(20);
   CHECK(db().size() == 1);
@@ -92,7 +94,7 @@ TEST_CASE_METHOD(TasksFixture,
   databases.HoldTasks();
   for (const uint64_t ms : {30, 10, 20}) SetTask("t" + std::to_string(ms), "jobs", ms);
   Advance(40);
-  CHECK(db().ready_tasks() == 3);
+  CHECK(db().tasks().ready_count() == 3);
   CHECK(databases.NextWakeMs(now()) == UINT64_MAX);
   databases.ReleaseTasks(now());
   CHECK(databases.NextWakeMs(now()) == 0);
@@ -109,7 +111,7 @@ TEST_CASE_METHOD(TasksFixture,
   }
   Advance(20);
   CHECK(KeysIn("jobs").size() == 100);
-  CHECK(db().ready_tasks() == 100);
+  CHECK(db().tasks().ready_count() == 100);
   CHECK(databases.NextWakeMs(now()) > 0);
   CHECK(databases.NextWakeMs(now()) <= 1000);
   const uint64_t refused = databases.expiry_stats().tasks_refused;
@@ -206,7 +208,7 @@ class RandomTasks : public TasksFixture {
         Rename(key, AnyKey());
         break;
       case 8:
-        db().DrainTasks(stream, random() % 2 == 0 ? SIZE_MAX : 1 + random() % 3, now(), random() % 5);
+        db().tasks().Drain(stream, random() % 2 == 0 ? SIZE_MAX : 1 + random() % 3, now(), random() % 5);
         break;
       case 9:
         if (random() % 8 == 0) TakeAway(stream);
@@ -283,7 +285,7 @@ TEST_CASE_METHOD(RandomTasks,
   }
   Advance(5'000);
   for (const std::string& stream : streams) taken += KeysIn(stream).size();
-  CHECK(db().tasks() == 0);
+  CHECK(db().tasks().count() == 0);
   CHECK(taken == databases.expiry_stats().tasks_delivered);
   CHECK(taken + ended == set);
   CHECK(db().Validate());

@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "cache/keyspace/change.h"
+#include "cache/changes/change.h"
 #include "cache/types/stream/stream_id.h"
 
 namespace mayfly {
@@ -33,8 +33,8 @@ class StreamAddition {
   StreamAddition(const StreamAddition&) = delete;
   StreamAddition& operator=(const StreamAddition&) = delete;
 
-  // The event, which tells of the addition: whether the oldest entries were `trimmed`, so that `length` are left. Valid while this
-  // object lives.
+  // The event with the command as its effect. `trimmed`: the oldest entries went, and `length` are left. Valid while this object
+  // lives.
   Event Tell(const Event& event, bool trimmed, size_t length) noexcept {
     if (words_.empty()) return event;
     try {

@@ -1,7 +1,7 @@
-// The names of members that go from a value, drawn or at their deadlines, as a command for replicas: HDEL, SREM or ZREM.
+// The names of members that go from a value, by SPOP or at their deadlines, as a command for replicas: HDEL, SREM or ZREM.
 //
-// Keeps nothing, at no cost, if nobody wants it. Without memory there is no effect, and replicas get the whole value. Loop thread
-// only.
+// Keeps nothing, at no cost, if nobody wants it. If memory runs out, the event has no effect, and replicas get the whole value.
+// Loop thread only.
 #pragma once
 
 #include <deque>
@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/changes/change.h"
 #include "cache/entry/name_ear.h"
 #include "cache/entry/rich_value.h"
-#include "cache/keyspace/change.h"
 
 namespace mayfly {
 

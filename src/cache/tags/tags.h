@@ -12,12 +12,12 @@
 // A tag of an entry costs 12 bytes, and the first tag 16 bytes more. A tag itself costs 32 bytes, its name, and about 6
 // bytes in the table. A stale value (cache/gone/stale_values.h) has the tags of its key, and is dropped with them.
 //
-// The tag of a task says into which stream its entries go (cache/keyspace/task_name.h). Tags also finds the tags of a stream's
-// tasks. To *drain* such a tag takes it out of the table, as a doom does, but its entries stay what they are: they get the tag of
-// the same name anew, a few at a time (NextToDrain), in the turn in which their time is made to come.
+// The tag of a task says into which stream its entries go (cache/tags/task_name.h). Tags also finds the tags of a stream's
+// tasks. To *drain* such a tag takes it out of the table, as a doom does. Its entries stay tasks: NextToDrain gives each a new tag of
+// the same name, a few at a time, and its caller makes the task ready.
 //
-// Invariants (Validate): each list and its counts agree with the links of its entries; there is no tag without entries and
-// without a hold. Owns the tags, not the entries. Loop thread only.
+// Invariants (Validate): each list and its counts agree with the links of its entries; a tag in the table has an entry or a
+// hold. Owns the tags, not the entries. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -172,8 +172,8 @@ class Tags {
   const Tag* Doom(std::string_view name, uint64_t number) noexcept;
   // Number of doomed tags that are not freed yet.
   size_t doomed() const noexcept { return doomed_; }
-  // DoomedSince: how many of the entry's tags the doom `number` or a later doom doomed. DoomedBefore: true if an earlier
-  // doom doomed a tag of the entry.
+  // DoomedSince: the number of the entry's tags that the doom `number` or a later one has hit. DoomedBefore: true if an earlier
+  // doom has hit one.
   unsigned DoomedSince(const Entry& entry, uint64_t number) const noexcept;
   bool DoomedBefore(const Entry& entry, uint64_t number) const noexcept {
     return DoomedSince(entry, 1) != DoomedSince(entry, number);

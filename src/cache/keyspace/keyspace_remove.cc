@@ -1,22 +1,27 @@
-// The part of Keyspace for changes without a command: keys expire, due members are dropped, and invalidated or doomed
-// entries are freed.
+// The part of Keyspace for removals of keys and of due members, whatever the reason, and for the keyspace's end.
 //
-// This part relocates and allocates nothing, and therefore cannot fail: an entry without its last own time keeps the room
-// for an own time.
+// Dropping members relocates nothing: an entry without its last own time keeps the room for one.
 #include <algorithm>
-#include <array>
 #include <cassert>
-#include <new>
-#include <vector>
 
-#include "base/prefetch.h"
+#include "cache/changes/dropped_names.h"
 #include "cache/entry/rich_value.h"
-#include "cache/keyspace/dropped_names.h"
 #include "cache/keyspace/keyspace.h"
 #include "cache/time/expiry_stats.h"
 
 namespace mayfly {
 namespace {
+
+const Event& EventOfRemoval(ChangeReason reason) noexcept {
+  if (reason == ChangeReason::kExpired) return events::kExpired;
+  return reason == ChangeReason::kEvicted ? events::kEvicted : events::kDel;
+}
+
+MissReason MissReasonOf(ChangeReason removal) noexcept {
+  if (removal == ChangeReason::kExpired) return MissReason::kExpired;
+  if (removal == ChangeReason::kEvicted) return MissReason::kEvicted;
+  return removal == ChangeReason::kInvalidated ? MissReason::kInvalidated : MissReason::kDeleted;
+}
 
 const Event& MembersExpired(const RichValue& value) noexcept {
   if (value.type == ValueType::kSet) return events::kSetMembersExpired;
@@ -24,6 +29,42 @@ const Event& MembersExpired(const RichValue& value) noexcept {
 }
 
 }  // namespace
+
+void Keyspace::Remove(const Key& key, Entry& entry, ChangeReason reason) {
+  parts_.departures.Prefetch(id_, key.hash);
+  TellBefore(entry);
+  TakeOut(key, entry);
+  parts_.departures.Went(id_, key.hash, MissReasonOf(reason));
+  Tell(reason, EventOfRemoval(reason), entry.key(), &entry);
+  Free(entry);
+}
+
+bool Keyspace::Delete(const Key& key, Now now) {
+  Entry* entry = Peek(key, now);
+  if (entry == nullptr) {
+    parts_.departures.Unwanted(id_, key.hash);
+    stale_.Drop(key);
+    Tell(ChangeReason::kDeleted, events::kDel, key.text, nullptr);
+    return false;
+  }
+  Remove(key, *entry, ChangeReason::kDeleted);
+  return true;
+}
+
+void Keyspace::Evict(Entry& entry, Now now) {
+  if (Invalidated(entry)) return RemoveInvalidated(entry);
+  ExpiryStats& stats = parts_.expiry_stats;
+  ++stats.evicted_keys;
+  stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));
+  if (Namespace* const space = owners_.Of(entry).space) ++space->stats.evicted;
+  Departures& departures = parts_.departures;
+  const uint64_t hash = parts_.hasher(entry.key());
+  const uint64_t bytes =
+      departures.NeedsBytes() ? EntryMemory::Of(entry) + table_.memory() / table_.size() : 0;
+  const Expiry deadline = entry.deadline();
+  Remove({entry.key(), hash}, entry, ChangeReason::kEvicted);
+  departures.WasEvicted(id_, hash, bytes, deadline, now);
+}
 
 // Absent entries, met by a lookup or returned by the wheel, end here for one of three reasons.
 void Keyspace::RemoveAbsent(Key key, Entry& entry, Now now) {
@@ -71,38 +112,6 @@ void Keyspace::RemoveEmptied(const Key& key, Entry& entry, const Event& event) {
   Free(entry);
 }
 
-// Two passes: the first pass prefetches the memory that the removals touch.
-void Keyspace::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
-  std::array<uint64_t, Deadlines::kBatch> hashes;
-  for (size_t i = 0; i < due.size(); ++i) {
-    const Entry& entry = *At(due[i]);
-    hashes[i] = parts_.hasher(entry.key());
-    table_.PrefetchGroup(hashes[i]);
-    parts_.departures.Prefetch(id_, hashes[i]);
-    if (entry.colder()) PrefetchToWrite(At(entry.colder()));
-    if (entry.hotter()) PrefetchToWrite(At(entry.hotter()));
-  }
-  for (size_t i = 0; i < due.size(); ++i) {
-    Entry& entry = *At(due[i]);
-    const Key key{entry.key(), hashes[i]};
-    if (Absent(entry, now))
-      RemoveAbsent(key, entry, now);
-    else if (entry.task() && entry.deadline().Reached(now))
-      DeliverDue(key, entry, now);
-    else
-      OnOwnTime(key, entry, now, budget);
-  }
-}
-
-void Keyspace::OnOwnTime(const Key& key, Entry& entry, Now now, size_t* budget) {
-  assert(entry.encoding() == Encoding::kRich);
-  // One more than the rest of the budget: the step that returned the entry pays for a member, too.
-  size_t left = *budget + 1;
-  Entry* const kept = DropMembers(key, entry, now, &left);
-  *budget = std::min(*budget, left);
-  if (kept != nullptr) FileMembers(*kept, now);
-}
-
 Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budget) {
   RichValue& value = *entry.rich();
   const Expiry first = value.NextDeadline();
@@ -119,75 +128,7 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   return FinishEdit(key, entry, value.Size() == 0, now, names.Tell(MembersExpired(value), value.type));
 }
 
-// Keys and stale values go first in turn; otherwise a backlog of keys or of stale values would use up every budget.
-// Invalidated keys come last: no client waits for them.
-bool Keyspace::Advance(Now now, size_t* budget) {
-  stale_first_ = !stale_first_;
-  bool more = stale_first_ && stale_.Advance(now, budget);
-  more |= lifetimes_.deadlines().Advance(
-      now, budget, [&](std::span<const HeapRef> due, size_t* left) { OnDue(due, now, left); });
-  if (!stale_first_) more |= stale_.Advance(now, budget);
-  more |= MakeDrainedReady(now, budget);
-  more |= DeliverReady(now, budget);
-  return FreeInvalidated(budget) || more;
-}
-
-uint64_t Keyspace::NextWakeMs(Now now) const noexcept {
-  if (tags_.doomed() != 0 || tags_.draining()) return 0;
-  return std::min({lifetimes_.deadlines().NextWakeMs(now), stale_.NextWakeMs(now), NextTaskMs(now)});
-}
-
-bool Keyspace::IsCutOff(const Entry& entry, Now cutoff) noexcept {
-  return entry.deadline().Reached(cutoff) && !entry.task() && entry.terms().slide_ms == 0;
-}
-
-// What is due and not freed would be met again and again: it is filed anew at the end. The next call meets it once more, at no
-// cost for its budget.
-bool Keyspace::FreeCutOff(Now cutoff, bool expires, Now now, size_t* budget) {
-  std::vector<Entry*> kept;
-  const auto keep = [&](Entry& entry, size_t* left) {
-    try {
-      kept.push_back(&entry);
-    } catch (const std::bad_alloc&) {
-      FileMembers(entry, now);
-      *left = 0;
-    }
-  };
-  const auto on_due = [&](std::span<const HeapRef> due, size_t* left) {
-    for (const HeapRef ref : due) {
-      Entry& entry = *At(ref);
-      const bool is_named = expires && entry.Has(EntryFlag::kTimedMembers);
-      const bool goes = IsCutOff(entry, cutoff) && !is_named;
-      if (goes && expires && entry.deadline().Reached(now))
-        Expire(KeyOf(entry.key()), entry, now);
-      else if (goes)
-        Remove(KeyOf(entry.key()), entry, ChangeReason::kDeleted);
-      else if (entry.task() && entry.deadline().Reached(cutoff))
-        MakeReady(entry, now);
-      else
-        keep(entry, left);
-    }
-  };
-  if (lifetimes_.deadlines().size() == 0) return false;
-  parts_.rearm.Note(id_);
-  *budget += kept_after_cutoff_;
-  const bool more = lifetimes_.deadlines().AdvanceTo(cutoff, budget, on_due);
-  for (Entry* const entry : kept) FileMembers(*entry, now);
-  kept_after_cutoff_ = kept.size();
-  return more;
-}
-
-void Keyspace::DropIfCutOff(const Key& key, Now cutoff) {
-  Entry* const entry = LookUp(key.text, key.hash);
-  if (entry != nullptr && IsCutOff(*entry, cutoff)) Remove(key, *entry, ChangeReason::kDeleted);
-}
-
-void Keyspace::FollowWallStep(Now now) noexcept {
-  lifetimes_.deadlines().FollowWallStep(now);
-  stale_.FollowWallStep(now);
-}
-
-// ---- tags (cache/keyspace/tags.h)
+// ---- tags (cache/tags/tags.h)
 //
 // Invalidate dooms the tags; every lookup sees the doom from then on. The entries with a doomed tag are freed a few at a
 // time, and each removal is reported as kInvalidated. An entry that a lookup meets before is freed at once.
@@ -227,16 +168,6 @@ void Keyspace::RemoveInvalidated(Entry& entry) {
   Remove(key, entry, ChangeReason::kInvalidated);
 }
 
-bool Keyspace::FreeInvalidated(size_t* budget) {
-  if (tags_.doomed() == 0) return false;
-  for (Entry* entry = tags_.FirstDoomed(); entry != nullptr; entry = tags_.FirstDoomed()) {
-    if (*budget == 0) return true;
-    --*budget;
-    RemoveInvalidated(*entry);
-  }
-  return false;
-}
-
 // ---- doomed shares (cache/keyspace/owners.h)
 
 void Keyspace::RemoveDoomed(const Key& key, Entry& entry) noexcept {
@@ -247,16 +178,18 @@ void Keyspace::RemoveDoomed(const Key& key, Entry& entry) noexcept {
   Free(entry);
 }
 
-bool Keyspace::FreeDoomed(size_t* budget) noexcept {
-  while (Quota* const share = owners_.NextDoomed()) {
-    if (*budget == 0) return true;
-    for (; *budget != 0 && share->size() != 0; --*budget) {
-      Entry& entry = *share->Any();
-      RemoveDoomed(KeyOf(entry.key()), entry);
-    }
-    while (*budget != 0 && share->stale != 0) stale_.FreeDoomed(budget);
-  }
-  return false;
+// ---- the keyspace's end
+
+// The miss ring remembers the last keys of a large keyspace as deleted.
+bool Keyspace::FreeSome(size_t budget) noexcept {
+  if (!stale_.DrainSome(budget)) return false;
+  return table_.DrainSome(budget, [this](HeapRef ref) {
+    Entry& entry = *At(ref);
+    if (table_.size() < parts_.departures.misses().capacity())
+      parts_.departures.Went(id_, parts_.hasher(entry.key()), MissReason::kDeleted);
+    owners_.own().bytes -= EntryMemory::BytesOf(entry);  // of any owner: only the sum counts now
+    memory_.DeleteWhole(entry);
+  });
 }
 
 }  // namespace mayfly

@@ -1,12 +1,12 @@
-#include "cache/keyspace/tags.h"
+#include "cache/tags/tags.h"
 
 #include <algorithm>
 #include <cassert>
 #include <cstring>
 #include <new>
 
-#include "cache/keyspace/task_name.h"
 #include "cache/table/hash_table_resize.h"
+#include "cache/tags/task_name.h"
 
 namespace mayfly {
 

@@ -3,7 +3,8 @@
 //
 //   "\0into" | MAXLEN, 8 bytes, highest first; 0: none | the name of the stream
 //
-// Clients can neither see nor give such a tag. An entry has at most one; it has a deadline then, and EntryExtra::Shape::task.
+// Clients can neither see nor give such a tag. An entry has at most one. An entry with one has a deadline, and
+// EntryExtra::Shape::task.
 #pragma once
 
 #include <cstddef>

@@ -91,7 +91,7 @@ inline constexpr Event kMoveTo{"move_to"};
 inline constexpr Event kCopyTo{"copy_to"};
 // A key that was created by an unreported change.
 inline constexpr Event kNew{"new"};
-// A key comes from a snapshot file (Keyspace::Adopt). Clients get no notification.
+// A key comes from a snapshot file (Adopter). Clients get no notification.
 inline constexpr Event kLoaded{.name = "loaded", .by_client = false};
 // The same value was stored again, in another encoding: no listener needs to know. Or a later report covers the change.
 inline constexpr Event kUnreported{.name = "", .by_client = false};
@@ -101,7 +101,7 @@ inline constexpr Event kUnnamed{.name = ""};
 
 struct Change {
   ChangeReason reason;
-  const Event& event;  // empty for kFlushed, kSwapped and kNamespaceFlushed
+  const Event& event;  // its name is empty for kFlushed, kSwapped and kNamespaceFlushed
   Keyspace& keyspace;  // kFlushed: the old keyspace, with its keys; an empty keyspace has taken its place
   unsigned database;   // the present index of the keyspace
   std::string_view key;
@@ -158,9 +158,9 @@ class ChangeHub {
 
   // Returns true if a listener wants this reason, perhaps of listened entries only. Test this before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
-  // True if a listener reads Event::effect: whoever would have to build it need not otherwise.
+  // False: nobody reads Event::effect, so it need not be built. Replicas alone want effects, and kFreed.
   bool WantsEffects() const noexcept { return Wants(ChangeReason::kFreed); }
-  // As Wants, for an other entry.
+  // As Wants, for an entry without EntryFlag::kListened.
   bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
   // `listened`: the entry has EntryFlag::kListened, or there is no entry. REQUIRES: Wants this, or WantsUnlistened.
   [[gnu::always_inline]] void Tell(const Change& change, bool listened) const {

@@ -1,20 +1,5 @@
-// The part of Keyspace for tasks: keys that go into a stream at their deadline, each once (SET ... INTO).
-//
-//   wheel --due--> DeliverDue --taken--> the key goes, as any expired key
-//                      |
-//                      '--not now--> ready: in no wheel, in its owner's list of ready tasks
-//                                      |
-//   DRAIN ---------------------------->'--> DeliverReady, at once or a second later, and again
-//
-// Until its stream has it, a task is a live key, also after its deadline: lookups deliver nothing, so no command changes a
-// stream in passing.
-//
-// The stream's new entry is "key", the key, "value", the value, "due", the deadline as Unix time in ms; without "value" if that
-// is no string. Its id is the deadline, or the next possible id. Delivery comes before the removal of the key: if memory runs
-// out, the task stays.
-//
-// A stream cannot take a task while its name belongs to a key of another type, its last id is the last possible one, memory is
-// short, or a snapshot is loaded (TaskParts::held): the stream may be still to come.
+#include "cache/keyspace/tasks.h"
+
 #include <algorithm>
 #include <array>
 #include <cassert>
@@ -26,9 +11,9 @@
 
 #include "base/bits/key_slot.h"
 #include "base/text/numbers.h"
+#include "cache/changes/stream_addition.h"
 #include "cache/keyspace/keyspace.h"
-#include "cache/keyspace/stream_addition.h"
-#include "cache/keyspace/task_name.h"
+#include "cache/tags/task_name.h"
 #include "cache/time/expiry_stats.h"
 #include "cache/time/lifetime.h"
 #include "cache/types/stream/stream_value.h"
@@ -76,14 +61,20 @@ class TaskFields {
 
 }  // namespace
 
+Tasks::Tasks(Keyspace& keyspace) noexcept
+    : keyspace_(keyspace), parts_(keyspace.parts_), tags_(keyspace.tags_), owners_(keyspace.owners_) {}
+
+size_t Tasks::count() const noexcept { return owners_.CountOf(Quota::kTasks) + ready_count(); }
+size_t Tasks::ready_count() const noexcept { return owners_.CountOf(Quota::kReady); }
+
 // ---- delivery
 
-Keyspace::Delivery Keyspace::Deliver(const Entry& entry, Now now) {
+Tasks::Delivery Tasks::Deliver(const Entry& entry, Now now) {
   if (parts_.tasks.held) return Delivery::kRefused;
   const TaskTarget target = tags_.TargetOf(entry);
   Delivery delivery = Delivery::kRefused;
   try {
-    delivery = DeliverTo(KeyOf(target.stream), target.most, entry, now);
+    delivery = DeliverTo(keyspace_.KeyOf(target.stream), target.most, entry, now);
   } catch (const std::bad_alloc&) {
   }
   if (delivery == Delivery::kTaken) ++parts_.expiry_stats.tasks_delivered;
@@ -93,183 +84,191 @@ Keyspace::Delivery Keyspace::Deliver(const Entry& entry, Now now) {
 
 // A key that is absent and not yet freed is not removed here: it may be among the due ones that the wheel has just returned, and
 // a chain of tasks would have no end. The task is tried again as soon as the key is freed.
-Keyspace::Delivery Keyspace::DeliverTo(const Key& stream, uint64_t most, const Entry& entry, Now now) {
-  Entry* const home = LookUp(stream.text, stream.hash);
-  if (home != nullptr && Absent(*home, now)) return Delivery::kSoon;
-  if (home == &entry) return Delivery::kRefused;
-  const bool fits =
-      home == nullptr || (home->encoding() == Encoding::kRich && home->rich()->type == ValueType::kStream);
+Tasks::Delivery Tasks::DeliverTo(const Key& stream, uint64_t most, const Entry& entry, Now now) {
+  Entry* const existing = keyspace_.LookUp(stream.text, stream.hash);
+  if (existing != nullptr && keyspace_.Absent(*existing, now)) return Delivery::kSoon;
+  if (existing == &entry) return Delivery::kRefused;
+  const bool fits = existing == nullptr ||
+                    (existing->encoding() == Encoding::kRich && existing->rich()->type == ValueType::kStream);
   const int64_t due = std::max<int64_t>(UnixDeadlineMs(entry, now), 0);
   const TaskFields fields(entry, due);
   if (!fits || fields.TooLong()) return Delivery::kRefused;
   const StreamLimits limits{.node_bytes = parts_.tasks.node_bytes, .node_entries = parts_.tasks.node_entries};
   // A drained task may be due later: no id lies in the future.
   StreamId id{std::min(static_cast<uint64_t>(due), Deadlines::WallMs(now)), 0};
-  if (home == nullptr) {
+  if (existing == nullptr) {
     if (id == StreamId{}) id.Increment();
     auto value = std::make_unique<StreamValue>();
     value->Append(id, fields.pairs(), limits);
     constexpr Expiry kUnruled{Expiry::Kind::kNever, 0, Expiry::Standing::kKept};
-    PutRich(stream, nullptr, std::move(value), kUnruled, now, kXAdd);
+    keyspace_.PutRich(stream, nullptr, std::move(value), kUnruled, now, kXAdd);
     return Delivery::kTaken;
   }
-  auto& value = static_cast<StreamValue&>(*home->rich());
+  auto& value = static_cast<StreamValue&>(*existing->rich());
   const StreamId last = value.last_id();
   if (last == StreamId::Max()) return Delivery::kRefused;
   if (id <= last) id = last, id.Increment();
   StreamAddition addition(parts_.changes.WantsEffects(), id, fields.pairs());
-  TellBefore(*home);
+  keyspace_.TellBefore(*existing);
   const uint64_t before = value.Bytes();
   value.Append(id, fields.pairs(), limits);
   const bool trims = most != 0 && value.length() > most;
   const bool trimmed = trims && value.Trim({.whole_nodes = true, .length = most}) != 0;
-  CountEdit(*home, before, value.Bytes());
+  keyspace_.CountEdit(*existing, before, value.Bytes());
   const Event event = addition.Tell(trimmed ? kXAddAndTrim : kXAdd, trimmed, value.length());
-  FinishEdit(stream, *home, false, now, event);
+  keyspace_.FinishEdit(stream, *existing, false, now, event);
   return Delivery::kTaken;
 }
 
-void Keyspace::DeliverDue(const Key& key, Entry& entry, Now now) {
+void Tasks::DeliverDue(const Key& key, Entry& entry, Now now) {
   const Delivery delivery = Deliver(entry, now);
   if (delivery == Delivery::kTaken) {
-    CountExpired(entry, now);
-    return Remove(key, entry, ChangeReason::kExpired);
+    keyspace_.CountExpired(entry, now);
+    return keyspace_.Remove(key, entry, ChangeReason::kExpired);
   }
   if (delivery == Delivery::kSoon)
-    tasks_retry_ms_ = 0;
-  else if (ready_tasks() == 0)
-    tasks_retry_ms_ = now.mono_ms + kRoundMs;
+    retry_ms_ = 0;
+  else if (ready_count() == 0)
+    retry_ms_ = now.mono_ms + kRoundMs;
   MakeReady(entry, now);
 }
 
 // ---- ready tasks
 
-void Keyspace::MakeReady(Entry& entry, Now now) noexcept {
+void Tasks::MakeReady(Entry& entry, Now now) noexcept {
   assert(entry.task() && !entry.ready());
-  TellBefore(entry);
+  keyspace_.TellBefore(entry);
   owners_.Remove(entry);
   entry.extra()->ready = true;
   owners_.Push(entry);
-  lifetimes_.deadlines().SetTimes(entry, entry.deadline(), OwnTimeOf(entry), now);
-  if (owners_.CountOf(kReady) == 1) parts_.rearm.Note(id_);
+  keyspace_.FileAnew(entry, now);
+  if (owners_.CountOf(Quota::kReady) == 1) parts_.rearm.Note(keyspace_.id());
 }
 
-void Keyspace::MakeUnready(Entry& entry, Now now) noexcept {
+void Tasks::MakeUnready(Entry& entry, Now now) noexcept {
   assert(entry.ready());
   owners_.Remove(entry);
   entry.extra()->ready = false;
   owners_.Push(entry);
-  lifetimes_.deadlines().SetTimes(entry, entry.deadline(), OwnTimeOf(entry), now);
+  keyspace_.FileAnew(entry, now);
 }
 
-uint64_t Keyspace::NextTaskMs(Now now) const noexcept {
-  if (parts_.tasks.held || owners_.CountOf(kReady) == 0) return UINT64_MAX;
-  return tasks_retry_ms_ - std::min(tasks_retry_ms_, now.mono_ms);
+bool Tasks::Advance(Now now, size_t* budget) {
+  const bool more = MakeDrainedReady(now, budget);
+  return DeliverReady(now, budget) || more;
 }
 
-void Keyspace::RetryTasks() noexcept {
-  tasks_retry_ms_ = 0;
-  task_round_ = {};
-  parts_.rearm.Note(id_);
+uint64_t Tasks::NextWakeMs(Now now) const noexcept { return tags_.draining() ? 0 : NextReadyMs(now); }
+
+uint64_t Tasks::NextReadyMs(Now now) const noexcept {
+  if (parts_.tasks.held || owners_.CountOf(Quota::kReady) == 0) return UINT64_MAX;
+  return retry_ms_ - std::min(retry_ms_, now.mono_ms);
 }
 
-void Keyspace::SortReadyTasks(Now now) noexcept {
+void Tasks::Retry() noexcept {
+  retry_ms_ = 0;
+  round_ = {};
+  parts_.rearm.Note(keyspace_.id());
+}
+
+void Tasks::SortReady(Now now) noexcept {
   owners_.ForEach([&](const Quota& quota) {
-    if (quota.doomed || quota.CountOf(kReady) > kSortedTasks) return;
+    if (quota.doomed || quota.CountOf(Quota::kReady) > kMostSorted) return;
     std::vector<Entry*> tasks;
     try {
-      quota.ForColdest(kReady, kSortedTasks, [&](Entry& entry) { tasks.push_back(&entry); });
+      quota.ForColdest(Quota::kReady, kMostSorted, [&](Entry& entry) { tasks.push_back(&entry); });
     } catch (const std::bad_alloc&) {
       return;
     }
     std::sort(tasks.begin(), tasks.end(),
               [&](const Entry* a, const Entry* b) { return TtlMs(*a, now) < TtlMs(*b, now); });
     for (Entry* const entry : tasks) {
-      TellBefore(*entry);
+      keyspace_.TellBefore(*entry);
       owners_.Remove(*entry);
       owners_.Push(*entry);
     }
   });
 }
 
-bool Keyspace::DeliverReady(Now now, size_t* budget) {
-  if (NextTaskMs(now) != 0) return false;
+bool Tasks::DeliverReady(Now now, size_t* budget) {
+  if (NextReadyMs(now) != 0) return false;
   bool more = false;
   size_t at = 0;
   owners_.ForEach([&](const Quota& quota) {
-    if (more || at++ < task_round_.owner || quota.doomed) return;
+    if (more || at++ < round_.owner || quota.doomed) return;
     more = DeliverReadyOf(*owners_.Find(quota.owner()), now, budget);
     if (more) return;
-    task_round_.owner = at;
-    task_round_.failed = 0;
+    round_.owner = at;
+    round_.failed = 0;
   });
   if (more) return true;
-  task_round_ = {};
-  tasks_retry_ms_ = now.mono_ms + kRoundMs;
+  round_ = {};
+  retry_ms_ = now.mono_ms + kRoundMs;
   return false;
 }
 
-bool Keyspace::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
-  if (quota.CountOf(kReady) == 0) return false;
+bool Tasks::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
+  if (quota.CountOf(Quota::kReady) == 0) return false;
   do {
     if (*budget == 0) return true;
     --*budget;
-    DeliverAgain(*quota.NextInTurn(kReady), now);
-  } while (quota.CountOf(kReady) != 0 && !quota.TurnIsComplete(kReady) &&
-           task_round_.failed < kFailuresPerRound);
+    TryReady(*quota.NextInTurn(Quota::kReady), now);
+  } while (quota.CountOf(Quota::kReady) != 0 && !quota.TurnIsComplete(Quota::kReady) &&
+           round_.failed < kFailuresPerRound);
   return false;
 }
 
 // Unlike DeliverDue, this may free the stream's key before: no due entries are in anybody's hands.
-void Keyspace::DeliverAgain(Entry& entry, Now now) {
-  const Key key = KeyOf(entry.key());
-  if (Absent(entry, now)) return RemoveAbsent(key, entry, now);
+void Tasks::TryReady(Entry& entry, Now now) {
+  const Key key = keyspace_.KeyOf(entry.key());
+  if (keyspace_.Absent(entry, now)) return keyspace_.RemoveAbsent(key, entry, now);
   const HeapRef tag = tags_.TaskTagOf(entry);
-  auto& blocked = task_round_.blocked;
-  const auto end = blocked.begin() + static_cast<ptrdiff_t>(task_round_.blocked_tags);
+  auto& blocked = round_.blocked;
+  const auto end = blocked.begin() + static_cast<ptrdiff_t>(round_.blocked_tags);
   if (std::find(blocked.begin(), end, tag) != end) return;
-  const Key stream = KeyOf(tags_.TargetOf(entry).stream);
-  Entry* const home = LookUp(stream.text, stream.hash);
-  if (home != nullptr && !home->task() && Absent(*home, now)) RemoveAbsent(stream, *home, now);
+  const Key stream = keyspace_.KeyOf(tags_.TargetOf(entry).stream);
+  Entry* const existing = keyspace_.LookUp(stream.text, stream.hash);
+  if (existing != nullptr && !existing->task() && keyspace_.Absent(*existing, now))
+    keyspace_.RemoveAbsent(stream, *existing, now);
   if (Deliver(entry, now) == Delivery::kTaken) {
-    CountExpired(entry, now);
-    return Remove(key, entry, ChangeReason::kExpired);
+    keyspace_.CountExpired(entry, now);
+    return keyspace_.Remove(key, entry, ChangeReason::kExpired);
   }
   if (end != blocked.end())
-    blocked[task_round_.blocked_tags++] = tag;
+    blocked[round_.blocked_tags++] = tag;
   else
-    ++task_round_.failed;
+    ++round_.failed;
 }
 
 // ---- DRAIN
 
-size_t Keyspace::DrainTasks(std::string_view stream, size_t most, Now now, size_t budget) {
+size_t Tasks::Drain(std::string_view stream, size_t most, Now now, size_t budget) {
   const size_t count = tags_.CountTasks(stream);
   size_t drained = 0;
-  if (count > kSortedTasks && most >= count) {
+  if (count > kMostSorted && most >= count) {
     tags_.Drain(stream);
     drained = count;
-    parts_.rearm.Note(id_);
+    parts_.rearm.Note(keyspace_.id());
   } else {
     std::vector<Entry*> tasks;
     tags_.ForEachTask(stream, [&](Entry& entry) {
-      if (!entry.ready() && !Absent(entry, now)) tasks.push_back(&entry);
+      if (!entry.ready() && !keyspace_.Absent(entry, now)) tasks.push_back(&entry);
     });
     drained = std::min(most, tasks.size());
     const auto sooner = [&](const Entry* a, const Entry* b) { return TtlMs(*a, now) < TtlMs(*b, now); };
     std::partial_sort(tasks.begin(), tasks.begin() + static_cast<ptrdiff_t>(drained), tasks.end(), sooner);
     for (size_t i = 0; i < drained; ++i) {
       Entry& entry = *tasks[i];
-      i < budget ? DeliverDue(KeyOf(entry.key()), entry, now) : MakeReady(entry, now);
+      i < budget ? DeliverDue(keyspace_.KeyOf(entry.key()), entry, now) : MakeReady(entry, now);
     }
   }
-  if (drained > budget) RetryTasks();
+  if (drained > budget) Retry();
   size_t to_mark = budget;
   if (MakeDrainedReady(now, &to_mark)) DeliverReady(now, &budget);
   return drained;
 }
 
-bool Keyspace::MakeDrainedReady(Now now, size_t* budget) {
+bool Tasks::MakeDrainedReady(Now now, size_t* budget) {
   if (!tags_.draining()) return false;
   try {
     for (; *budget != 0; --*budget) {
@@ -277,14 +276,14 @@ bool Keyspace::MakeDrainedReady(Now now, size_t* budget) {
       if (entry == nullptr) return false;
       if (entry->ready()) continue;
       MakeReady(*entry, now);
-      RetryTasks();
+      Retry();
     }
   } catch (const std::bad_alloc&) {
   }
   return true;
 }
 
-void Keyspace::FitTaskSlowly(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
+void Tasks::Fit(std::string_view key, bool asked, Expiry expiry, TagHold& tags) {
   if (expiry.kind == Expiry::Kind::kNever || tags_.GoesInto(tags, key)) return tags_.ForgetTask(tags);
   if (!asked || tags.task() || tags.size() == EntryExtra::kMostTags) return;
   const std::string_view task = parts_.ttl_rules.TaskTagOf(key);

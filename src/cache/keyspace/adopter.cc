@@ -1,0 +1,62 @@
+#include "cache/keyspace/adopter.h"
+
+#include <cassert>
+#include <utility>
+
+#include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/tasks.h"
+
+namespace mayfly {
+
+Entry* Adopter::Put(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich, const Adoption& as,
+                    Now now) {
+  TagHold tags;
+  if (!as.tags.empty()) tags = keyspace_.tags_.Hold(as.tags);
+  if (as.expiry.kind == Expiry::Kind::kNever) keyspace_.tags_.ForgetTask(tags);
+  RichValue* const value = rich.get();
+  Entry* const entry =
+      value != nullptr
+          ? keyspace_.PlaceRich(key, nullptr, value, as.expiry, as.terms, std::move(tags), now)
+          : keyspace_.Place(key, nullptr, std::move(text), as.expiry, as.terms, std::move(tags), now);
+  static_cast<void>(rich.release());
+  entry->set_stamp(as.stamp);
+  keyspace_.owners_.Of(*entry).MoveToColdest(*entry);
+  keyspace_.parts_.quotas.moved().Add(entry->owner());
+  if (entry->task() && entry->deadline().Reached(now)) keyspace_.tasks().MakeReady(*entry, now);
+  keyspace_.Tell(ChangeReason::kCreated, events::kLoaded, key.text, entry);
+  return entry;
+}
+
+bool Adopter::PutStale(const Key& key, StringValue&& text, const Adoption& as, Now now) {
+  TagHold tags;
+  if (!as.tags.empty()) tags = keyspace_.tags_.Hold(as.tags);
+  keyspace_.tags_.ForgetTask(tags);
+  Entry::Shape shape = Keyspace::ShapeFor(key, text.stored_bytes(), as.expiry);
+  shape.extra = {.times = true, .tags = tags.size()};
+  const uint8_t owner = keyspace_.owners_.ForNew(key.text);
+  Entry* const entry = keyspace_.NewEntry(key, shape, as.expiry);
+  entry->set_owner(owner);
+  entry->set_encoding(text.encoding());
+  text.StoreTo(entry->stored_data());
+  entry->times().terms = as.terms;
+  if (!tags.empty()) keyspace_.tags_.Link(*entry, std::move(tags));
+  if (keyspace_.stale_.Keep(key.hash, *entry, now)) return true;
+  keyspace_.memory_.DeleteStale(*entry);
+  return false;
+}
+
+void Adopter::SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept {
+  assert(!keyspace_.marks_.Has(entry));
+  entry.set_stamp(stamp);
+  if (!keyspace_.parts_.moves_on_access()) return;
+  keyspace_.owners_.Of(entry).MoveByUse(entry, now.mono_ms);
+  keyspace_.parts_.quotas.moved().Add(entry.owner());
+}
+
+void Adopter::MoveToColdest(Entry& entry) noexcept {
+  keyspace_.TellBefore(entry);
+  keyspace_.owners_.Of(entry).MoveToColdest(entry);
+  keyspace_.parts_.quotas.moved().Add(entry.owner());
+}
+
+}  // namespace mayfly
