@@ -91,7 +91,12 @@ class Owners {
   void NoteMarks() noexcept;
   bool GoneBeforeMarks(const Entry& entry) const noexcept;
 
-  // Calls fn(const Quota&) for each quota.
+  // The quotas in no order, each by its present place; null beyond the last. For work that may make or drop shares.
+  Quota* At(size_t place) noexcept {
+    if (place == 0) return &own_;
+    return place <= shares_.size() ? shares_[place - 1].get() : nullptr;
+  }
+  // Calls fn(const Quota&) for each quota. REQUIRES: fn makes and drops no share.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
     fn(own_);

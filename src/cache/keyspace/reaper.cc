@@ -23,7 +23,8 @@ Reaper::Reaper(Keyspace& keyspace, Tasks& tasks) noexcept
 
 // ---- time
 
-// Two passes: the first pass prefetches the memory that the removals touch.
+// The first pass prefetches the memory that the removals touch. Tasks come last: a delivery may make a share for the stream's key,
+// and for its id free a doomed share, whose entries would be among the due ones.
 void Reaper::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
   std::array<uint64_t, Deadlines::kBatch> hashes;
   for (size_t i = 0; i < due.size(); ++i) {
@@ -34,15 +35,21 @@ void Reaper::OnDue(std::span<const HeapRef> due, Now now, size_t* budget) {
     if (entry.colder()) PrefetchToWrite(keyspace_.At(entry.colder()));
     if (entry.hotter()) PrefetchToWrite(keyspace_.At(entry.hotter()));
   }
+  std::array<size_t, Deadlines::kBatch> tasks;
+  size_t task_count = 0;
   for (size_t i = 0; i < due.size(); ++i) {
     Entry& entry = *keyspace_.At(due[i]);
     const Key key{entry.key(), hashes[i]};
     if (keyspace_.Absent(entry, now))
       keyspace_.RemoveAbsent(key, entry, now);
     else if (entry.task() && entry.deadline().Reached(now))
-      tasks_.DeliverDue(key, entry, now);
+      tasks[task_count++] = i;
     else
       OnOwnTime(key, entry, now, budget);
+  }
+  for (const size_t i : std::span(tasks).first(task_count)) {
+    Entry& entry = *keyspace_.At(due[i]);
+    tasks_.DeliverDue({entry.key(), hashes[i]}, entry, now);
   }
 }
 

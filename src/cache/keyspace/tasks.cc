@@ -190,18 +190,14 @@ void Tasks::SortReady(Now now) noexcept {
   });
 }
 
+// A delivery may make a share for the stream's key: then quotas change their places, and one may have to wait for the next round.
 bool Tasks::DeliverReady(Now now, size_t* budget) {
   if (NextReadyMs(now) != 0) return false;
-  bool more = false;
-  size_t at = 0;
-  owners_.ForEach([&](const Quota& quota) {
-    if (more || at++ < round_.owner || quota.doomed) return;
-    more = DeliverReadyOf(*owners_.Find(quota.owner()), now, budget);
-    if (more) return;
-    round_.owner = at;
+  while (Quota* const quota = owners_.At(round_.owner)) {
+    if (!quota->doomed && DeliverReadyOf(*quota, now, budget)) return true;
+    ++round_.owner;
     round_.failed = 0;
-  });
-  if (more) return true;
+  }
   round_ = {};
   retry_ms_ = now.mono_ms + kRoundMs;
   return false;
