@@ -13,9 +13,6 @@ namespace {
 enum class ScoreEnd : uint8_t { kLowest, kHighest };
 
 constexpr Event PopEvent(ScoreEnd end) noexcept { return {end == ScoreEnd::kLowest ? "zpopmin" : "zpopmax"}; }
-constexpr std::string_view PopCommand(ScoreEnd end) noexcept {
-  return end == ScoreEnd::kLowest ? "ZPOPMIN" : "ZPOPMAX";
-}
 
 // The first existing key of several keys.
 struct FoundSet {
