@@ -165,6 +165,7 @@ void Quit(Context& ctx, Args&) {
 
 void Reset(Context& ctx, Args&) {
   Session& session = ctx.session;
+  if (session.Has(Mode::kReplica)) return ctx.Fail("ERR can only reset normal connections");
   ctx.server.hubs.client_ends.Tell(session);
   session.db = 0;
   if (!session.names().name.empty()) session.MutableNames().name.clear();

@@ -135,6 +135,8 @@ void Reload(Context& ctx, Args& args) {
       return ctx.Fail("ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options.");
     }
   }
+  // The load replaces the libraries, that of the function which calls among them.
+  if (ctx.origin == Origin::kScript) return ctx.Fail("ERR DEBUG RELOAD is not allowed from script");
   Snapshots& snapshots = Snapshots::Of(ctx.server);
   if (snapshots.loading()) return ctx.Fail("ERR the file is being loaded");
   if (save) {

@@ -94,7 +94,9 @@ bool Handshake::ReadFull(std::string_view words) {
   const size_t space = words.find(' ');
   if (space == std::string_view::npos || !IsHistory(words.substr(0, space))) return false;
   const std::optional<int64_t> offset = ParseInteger(words.substr(space + 1));
-  if (!offset || *offset < 0) return false;
+  // So far from the end of the type, no number of bytes later overflows.
+  constexpr int64_t kMost = int64_t{1} << 62;
+  if (!offset || *offset < 0 || *offset > kMost) return false;
   terms_.history = words.substr(0, space);
   terms_.offset = *offset;
   return true;

@@ -30,9 +30,13 @@ void EndWaits(Server& server) {
     if (parked == nullptr || parked->paused || parked->delayed || session->Has(Mode::kReplica)) continue;
     if (parked->reason != WakeReason::kNone) continue;  // the request runs again: a cluster redirects it
     server.parking.Leave(*session);
-    session->reply.Error(
-        "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
-    session->Set(Mode::kEnding);
+    try {
+      session->reply.Error(
+          "UNBLOCKED force unblock from blocking operation, instance state changed (master -> replica?)");
+      session->Set(Mode::kEnding);
+    } catch (const std::bad_alloc&) {  // OutputTooLong, too
+      session->Set(Mode::kDropped);
+    }
     server.sessions.MarkDirty(*session);
   }
 }
@@ -87,7 +91,10 @@ MasterLink& MasterLink::Of(Server& server) {
 void MasterLink::Change(const config::MasterAddress& master, Now now) {
   if (!figures_.follows()) EndWaits(server_);
   std::string host = master.host;
-  if (figures_.state == State::kLoading) Snapshots::Of(server_).StopLoad();
+  // Perhaps of a master that was left meanwhile: see FollowNone.
+  const bool loads =
+      figures_.state == State::kLoading || (figures_.state == State::kNone && transfer_ != nullptr);
+  if (loads) Snapshots::Of(server_).StopLoad();
   Drop();
   Replicas& replicas = Replicas::Of(server_);
   replicas.StandStill(now);
@@ -378,8 +385,8 @@ void MasterLink::Receive(Now now) {
   const Transfer::State state = transfer_->state();
   if (state == Transfer::State::kFailed)
     Lose("its snapshot is of no use: " + transfer_->problem(), now);
-  else if (state == Transfer::State::kDone)
-    Load(now);
+  else if (state == Transfer::State::kDone && !server_.Busy())
+    Load(now);  // it takes the place of the functions, too: a function that runs ends before
 }
 
 void MasterLink::Load(Now now) {
@@ -396,8 +403,11 @@ void MasterLink::Load(Now now) {
 }
 
 void MasterLink::OnLoaded(const LoadResult& result) {
+  if (figures_.state != State::kLoading) {
+    if (figures_.state == State::kNone) transfer_.reset();
+    return;
+  }
   transfer_.reset();
-  if (figures_.state != State::kLoading) return;
   const Now now = server_.executor->now();
   if (!result.problem.empty()) return Lose("its snapshot cannot be loaded", now);
   figures_.history = handshake_->history();

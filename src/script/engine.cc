@@ -19,6 +19,17 @@
 
 namespace mayfly::script {
 
+struct Engine::Answer final : PendingWork {
+  Answer(const Engine& engine, resp::Writer& caller) noexcept : reply(caller.out().pool(), caller.version()) {
+    reply.set_limit(engine.server_.executor->most_reply());
+    reply.writer().ForgetErrors();
+  }
+
+  ReplyBuffer reply;  // in chunks of the caller's pool, which outlives the wait
+  bool lost = false;
+  bool has_inner_errors = false;
+};
+
 Engine::Engine(Server& server)
     : Step(server.sliced_work),
       server_(server),
@@ -26,7 +37,7 @@ Engine::Engine(Server& server)
       libraries_(server),
       session_(chunks_),
       replies_(chunks_, 2),
-      answer_(chunks_, 2) {}
+      unheard_(chunks_, 2) {}
 
 // A suspended script must reach its end before its stack goes.
 Engine::~Engine() {
@@ -145,24 +156,24 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
   }
   job_->run.fiber = &fiber_;
   if (fiber_.Run(Work, &*job_)) return CountInnerErrors(ctx);
-  answer_.Clear();
-  answer_.set_limit(server_.executor->most_reply());
-  answer_.writer().set_version(ctx.reply.version());
-  answer_.writer().ForgetErrors();
-  answer_lost_ = false;
-  job_->run.reply = &answer_.writer();
+  unheard_.Clear();
+  unheard_.set_limit(server_.executor->most_reply());
+  job_->run.reply = &unheard_.writer();
   caller_ = ctx.session.id;
   if (server_.log != nullptr)
     server_.log->Warning("a script has been running for ", BusyMs(), " ms: ", job_->run.name);
   server_.modes |= BitOf(Mode::kBusy) | (job_->run.is_eval ? 0 : BitOf(Mode::kBusyFunction));
   Announce();
   try {
+    answer_ = std::make_unique<Answer>(*this, ctx.reply);
     ctx.Park(call, ParkingLot::kForever);
   } catch (const std::bad_alloc&) {
+    answer_.reset();
     caller_ = 0;
     Kill();
     throw;
   }
+  job_->run.reply = &answer_->reply.writer();
 }
 
 bool Engine::DoSome(Now, size_t) noexcept {
@@ -170,31 +181,33 @@ bool Engine::DoSome(Now, size_t) noexcept {
   try {
     if (!fiber_.Resume()) return true;
   } catch (const std::bad_alloc&) {
-    answer_lost_ = true;
+    if (answer_ != nullptr) answer_->lost = true;
   }
   server_.modes &= ~(BitOf(Mode::kBusy) | BitOf(Mode::kBusyFunction));
   server_.hubs.wakes.Signal();  // to parts that have waited for the end
-  answered_ = caller_;
+  std::unique_ptr<Answer> answer = std::move(answer_);
   const Session* const caller = BusyClient();
-  if (caller != nullptr && caller->parked != nullptr)
+  if (answer != nullptr && caller != nullptr && caller->parked != nullptr) {
+    answer->has_inner_errors = job_->run.inner_errors != 0;
+    caller->parked->work = std::move(answer);
     server_.parking.Wake(*caller->parked, WakeReason::kReady);
+  }
   return false;
 }
 
 void Engine::GoOn(Context& ctx, const Args& call) {
-  if (answered_ != ctx.session.id) return ctx.Park(call, ParkingLot::kForever);
-  answered_ = 0;
-  if (answer_lost_) {
-    const bool too_long = answer_.writer().out().full();
-    answer_.Clear();
-    if (too_long) throw OutputTooLong();
+  auto* const answer = static_cast<Answer*>(ctx.resumed->work.get());
+  if (answer == nullptr)
+    return ctx.Park(call, ParkingLot::kForever);  // it was CLIENT UNBLOCK that woke the client
+  if (answer->lost) {
+    if (answer->reply.writer().out().full()) throw OutputTooLong();
     throw std::bad_alloc();
   }
-  const bool was_counted = answer_.writer().errors() == 0;
-  if (answer_.MoveTo(ctx.reply)) {
+  const bool was_counted = answer->reply.writer().errors() == 0;
+  if (answer->reply.MoveTo(ctx.reply)) {
     if (was_counted) ctx.reply.ForgetErrors();
-  } else {
-    CountInnerErrors(ctx);
+  } else if (answer->has_inner_errors) {
+    ++ctx.row.calls.failed;
   }
 }
 

@@ -21,6 +21,7 @@
 // Made by the first command that uses scripts; lives in Server::scripts. Loop thread only.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -81,6 +82,10 @@ class Engine : public LatePart, private SlicedWork::Step {
     Run run;
   };
 
+  // The reply of a script that was suspended. From the script's end on it belongs to the caller's wait: before the caller runs again,
+  // another client's script may be suspended.
+  struct Answer;
+
   // REQUIRES: busy() is not null.
   void Kill() noexcept { job_->run.killed = true; }
   // Goes on with the suspended script.
@@ -102,12 +107,11 @@ class Engine : public LatePart, private SlicedWork::Step {
   ChunkPool chunks_{2};
   Session session_;
   ReplyBuffer replies_;
-  ReplyBuffer answer_;  // the reply of the suspended script
-  bool answer_lost_ = false;
-  std::optional<Job> job_;  // of fiber_
+  std::unique_ptr<Answer> answer_;  // of the suspended script; at its end the caller's
+  ReplyBuffer unheard_;             // the reply of a suspended script that found no memory for an answer
+  std::optional<Job> job_;          // of fiber_
   Fiber fiber_;
-  uint64_t caller_ = 0;    // id of the session that called the suspended script; not cleared at the end
-  uint64_t answered_ = 0;  // id of the session with a ready answer
+  uint64_t caller_ = 0;  // id of the session that called the suspended script; not cleared at the end
   bool allows_tools_ = false;
 };
 

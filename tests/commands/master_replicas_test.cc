@@ -73,6 +73,13 @@ TEST_CASE_METHOD(MasterReplicasTest, "two replicas get the same stream, each fro
   CHECK(second.Take() == Heard{"SELECT 0", "SET b 2"});
 }
 
+TEST_CASE_METHOD(MasterReplicasTest, "a replica stays one: RESET is for other connections") {
+  FakeReplica& replica = Follow("7001");
+  CHECK(replica.client.RunRaw("RESET\r\n") == "-ERR can only reset normal connections\r\n");
+  Run({"SET", "a", "1"});
+  CHECK(replica.Take() == Heard{"SET a 1"});
+}
+
 TEST_CASE_METHOD(MasterReplicasTest, "replicas that come at the same time get their snapshots one by one") {
   FillWith(500);
   FakeReplica& first = NewReplica();

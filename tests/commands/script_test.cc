@@ -301,6 +301,29 @@ TEST_CASE_METHOD(ScriptTest, "requests that came with a long script wait for it 
   CHECK(client().Received() == std::vector<Reply>{Integer(1), Simple("PONG")});
 }
 
+// The client that waited for the queue is served before the first script's caller, and sends a script itself.
+TEST_CASE_METHOD(ScriptTest,
+                 "a reply of a long script outlasts another long script that begins before it is given") {
+  SetOption("busy-reply-threshold", "1");
+  TestClient& other = Connect();
+  CHECK(other
+            .RunRaw(EncodeRequest({"BLPOP", "queue", "0"}) +
+                    EncodeRequest({"EVAL", "for i = 1, 3e7 do end return 'second'", "0"}))
+            .empty());
+  CHECK(Eval("for i = 1, 3e7 do end redis.call('RPUSH', 'queue', 'v') return 'first'") == NoReply());
+  SliceToEnd();
+  CHECK(other.Received() == std::vector<Reply>{Bulks({"queue", "v"}), Bulk("second")});
+  CHECK(TakeReply() == Bulk("first"));
+}
+
+TEST_CASE_METHOD(ScriptTest, "CLIENT UNBLOCK does not end the wait for a script, nor lose its reply") {
+  SetOption("busy-reply-threshold", "1");
+  CHECK(Eval("for i = 1, 3e7 do end return 'all'") == NoReply());
+  server().parking.Wake(*client().session().parked, WakeReason::kUnblocked);
+  SliceToEnd();
+  CHECK(TakeReply() == Bulk("all"));
+}
+
 TEST_CASE_METHOD(ScriptTest, "a client that leaves takes nothing along; its script goes on to its end") {
   SetOption("busy-reply-threshold", "1");
   {

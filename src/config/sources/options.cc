@@ -395,8 +395,8 @@ void Options::SetMemoryBytes(uint64_t memory_bytes) {
   memory_bytes_ = memory_bytes;
   state_.settings.maxmemory.Resolve(memory_bytes_);
   const Option* const maxmemory = FindOption(&Settings::maxmemory);
-  for (const Following& following : followers_) {
-    if (Contains(following.options, maxmemory)) following.follower(state_.settings);
+  for (size_t i = 0; i < followers_.size(); ++i) {
+    if (Contains(followers_[i].options, maxmemory)) followers_[i].follower(state_.settings);
   }
 }
 

@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <initializer_list>
 #include <map>
@@ -160,7 +161,7 @@ class Options {
   std::string no_rewrite_;           // why; empty: it is allowed
   std::set<const Option*> changed_;  // by Set, since the start
   std::vector<Preparation> candidates_;
-  std::vector<Following> followers_;
+  std::deque<Following> followers_;  // those that are called may add some
 };
 
 }  // namespace mayfly::config

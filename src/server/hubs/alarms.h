@@ -7,6 +7,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -50,8 +51,9 @@ class Alarms {
     for (const Alarm* alarm : alarms_) next = std::min(next, alarm->NextWake());
     return next;
   }
+  // OnWake may make and destroy parts. A part that is passed over then has its turn with the next timer.
   void Wake(Now now, Log* log) {
-    for (Alarm* alarm : alarms_) alarm->OnWake(now, log);
+    for (size_t i = 0; i < alarms_.size(); ++i) alarms_[i]->OnWake(now, log);
   }
   void End(Log* log) noexcept {
     for (Alarm* alarm : alarms_) alarm->AtEnd(log);

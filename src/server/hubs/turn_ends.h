@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <vector>
 
 #include "base/time/clock.h"
@@ -37,9 +38,10 @@ class TurnEnds {
   // The loop does not sleep before the next Tell.
   void Ask() noexcept { asked_ = true; }
   bool asked() const noexcept { return asked_; }
+  // OnTurnEnd may make and destroy ears.
   void Tell(Now now) noexcept {
     asked_ = false;
-    for (Ear* ear : ears_) ear->OnTurnEnd(now);
+    for (size_t i = 0; i < ears_.size(); ++i) ears_[i]->OnTurnEnd(now);
   }
 
  private:

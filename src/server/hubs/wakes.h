@@ -9,6 +9,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <functional>
 #include <mutex>
 #include <utility>
@@ -48,8 +49,9 @@ class Wakes {
     const std::lock_guard lock(mutex_);
     if (turn_) turn_();
   }
+  // OnSignal may make and destroy ears.
   void Tell() noexcept {
-    for (Ear* ear : ears_) ear->OnSignal();
+    for (size_t i = 0; i < ears_.size(); ++i) ears_[i]->OnSignal();
   }
 
  private:

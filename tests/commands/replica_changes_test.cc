@@ -1,0 +1,73 @@
+// What is under way when a server begins to follow a master, changes it, or gets its keys.
+#include <string>
+#include <vector>
+
+#include "commands/replica_world.h"
+
+namespace mayfly::testing {
+
+TEST_CASE_METHOD(ReplicaTest,
+                 "the file waits for the end of a function that runs: it brings other functions") {
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  const std::string library =
+      "#!lua name=l\nredis.register_function{function_name='f', flags={'no-writes'}, "
+      "callback=function() for i = 1, 3e7 do end return 'done' end}";
+  CHECK(Run({"FUNCTION", "LOAD", library}) == Bulk("l"));
+  SetOption("busy-reply-threshold", "1");
+  Connect();
+  AnswerFull();
+  TestClient& caller = CommandTest::Connect();
+  CHECK(caller.Run({"FCALL_RO", "f", "0"}) == NoReply());
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  for (int i = 0; i < 10; ++i) server().hubs.wakes.Tell();
+  CHECK(server().server.link.state == LinkFigures::State::kTransfer);
+  while (server().server.Busy()) Slice();
+  server().RunWoken();
+  CHECK(caller.Received() == std::vector<Reply>{Bulk("done")});
+  FinishSync();
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+  CHECK(Run({"FCALL_RO", "f", "0"}) == Error("ERR Function not found"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a master's file that is still loaded is given up for another master's") {
+  constexpr int kKeys = 500;
+  std::vector<Words> requests;
+  for (int i = 0; i < kKeys; ++i) requests.push_back({"SET", "k" + std::to_string(i), "v"});
+  const std::string first = FileWith(requests);
+  const std::string second = FileWith({{"SET", "a", "1"}});
+  Connect();
+  AnswerFull();
+  master().Answer("$" + std::to_string(first.size()) + "\r\n" + first);
+  for (int i = 0; i < 1000 && !snapshots().loading(); ++i) Slice();
+  REQUIRE(snapshots().loading());
+  CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(snapshots().loading());
+  Connect("");
+  AnswerFull();
+  master().Answer("$" + std::to_string(second.size()) + "\r\n" + second.substr(0, 10));
+  for (int i = 0; i < 1000; ++i) Slice();
+  master().Answer(second.substr(10));
+  FinishSync();
+  CHECK(Replication("master_link_status") == "up");
+  CHECK(Run({"DBSIZE"}) == Integer(1));
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a place in the stream near the end of its type is refused") {
+  Connect();
+  AnswerFull(INT64_MAX - 10);
+  CHECK(master().closed());
+  CHECK(Replication("master_link_status") == "down");
+}
+
+TEST_CASE_METHOD(ReplicaTest,
+                 "who waits and has no room for one more reply does not keep a server from its new role") {
+  TestClient& waiting = CommandTest::Connect();
+  CHECK(waiting.Run({"BLPOP", "queue", "0"}) == NoReply());
+  CHECK_THROWS_AS(waiting.session().reply.out().RequireRoom(UINT64_MAX), OutputTooLong);
+  CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
+  CHECK(waiting.session().Has(Mode::kDropped));
+  CHECK(Replication("role") == "slave");
+}
+
+}  // namespace mayfly::testing
