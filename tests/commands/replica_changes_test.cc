@@ -38,7 +38,7 @@ TEST_CASE_METHOD(ReplicaTest, "a master's file that is still loaded is given up 
   Connect();
   AnswerFull();
   master().Answer("$" + std::to_string(first.size()) + "\r\n" + first);
-  for (int i = 0; i < 1000 && !snapshots().loading(); ++i) Slice();
+  WorkUntil([this] { return snapshots().loading(); });
   REQUIRE(snapshots().loading());
   CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
   CHECK(snapshots().loading());

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "replication/master_link.h"
@@ -47,11 +48,18 @@ class ReplicaTest : public SnapshotTest {
   void AnswerFull(int64_t offset = 100) {
     master().Answer("+FULLRESYNC " + kHistory + " " + std::to_string(offset) + "\r\n");
   }
+  // Works until `is_so()`. A thread writes the file.
+  template <typename Condition>
+  void WorkUntil(Condition is_so) {
+    constexpr int kMostTries = 1'000'000;
+    for (int i = 0; i < kMostTries && !is_so(); ++i) {
+      Slice();
+      std::this_thread::yield();
+    }
+  }
   // Until the file is written and loaded.
   void FinishSync() {
-    for (int i = 0; i < 10'000 && (Replication("master_sync_in_progress") == "1" || snapshots().loading());
-         ++i)
-      Slice();
+    WorkUntil([this] { return Replication("master_sync_in_progress") != "1" && !snapshots().loading(); });
   }
   void Sync(const std::string& file, int64_t offset = 100, const std::string& sync = "PSYNC ? -1") {
     Connect(sync);
