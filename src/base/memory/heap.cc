@@ -80,6 +80,13 @@ namespace {
 constexpr size_t kPage = HugeUnits::kPageBytes;
 constexpr size_t kUnit = HugeUnits::kUnitBytes;
 
+// The unit of jemalloc's counts: its own idea of a page, 64 KB in builds for kernels with such pages.
+size_t AllocatorPageBytes() noexcept {
+  size_t bytes = kPage;
+  size_t size = sizeof bytes;
+  return mallctl("arenas.page", &bytes, &size, nullptr, 0) == 0 ? bytes : kPage;
+}
+
 void* PointerTo(uintptr_t at) noexcept { return reinterpret_cast<void*>(at); }
 
 // Addresses without memory; null if the kernel refuses.
@@ -276,7 +283,7 @@ size_t Heap::ArenaSlabs::BytesUsable() const noexcept {
   bool page_added = false;
   size_t size = sizeof page_added;
   if (mallctl("config.cache_oblivious", &page_added, &size, nullptr, 0) != 0) page_added = false;
-  return std::min(BytesTaken() + (page_added ? kPage : 0), Slabs::kSlabAlignment);
+  return std::min(BytesTaken() + (page_added ? AllocatorPageBytes() : 0), Slabs::kSlabAlignment);
 }
 
 Heap::Fill Heap::ReadFill() const noexcept {
@@ -289,7 +296,7 @@ Heap::Fill Heap::ReadFill() const noexcept {
     return mallctl(control.name(), &value, &size, nullptr, 0) == 0 ? uint64_t{value} : 0;
   };
   const uint64_t untouched = UntouchedBytes();
-  const uint64_t pages = read("pactive") * kPage;
+  const uint64_t pages = read("pactive") * AllocatorPageBytes();
   const uint64_t used = read("small.allocated") + read("large.allocated");
   return {.used = LessIdle(used), .in_pages = pages > untouched ? pages - untouched : 0};
 }
@@ -374,7 +381,7 @@ AllocatorBytes Heap::ReadAllocator() const noexcept {
   return {.allocated = LessIdle(allocated),
           .active = active > untouched ? active - untouched : 0,
           .resident = read("stats.resident") + region_->huge.kept_bytes(),
-          .muzzy = read(muzzy.name()) * kPage};
+          .muzzy = read(muzzy.name()) * AllocatorPageBytes()};
 }
 
 std::string Heap::AllocatorReport() {

@@ -96,7 +96,8 @@ bool IsWhole(const std::string& log, const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("a fault is reported in the log and on standard error, and ends the process as it would have") {
+TEST_CASE("a fault is reported in the log and on standard error, and ends the process as it would have",
+          "[kernel]") {
   const Crashed crashed = CrashBy([] { *reinterpret_cast<volatile char*>(uintptr_t{0x1230}) = 1; });
   CHECK(crashed.ended_by == SIGSEGV);
   CHECK(IsWhole(crashed.log, "SIGSEGV"));
@@ -143,7 +144,7 @@ TEST_CASE("a report that crashes itself ends the process, and what it had writte
   CHECK(crashed.log.ends_with("\nlooks closer\n"));
 }
 
-TEST_CASE("a report that is switched off leaves everything as it was") {
+TEST_CASE("a report that is switched off leaves everything as it was", "[kernel]") {
   const Crashed crashed = CrashBy([] { std::abort(); }, Bystander(), /*enabled=*/false);
   CHECK(crashed.ended_by == SIGABRT);
   CHECK(crashed.log.empty());

@@ -109,7 +109,7 @@ TEST_CASE("a heap has huge pages only if somebody wants them") {
 }
 
 #ifndef MAYFLY_SANITIZE
-TEST_CASE("a large heap is in huge pages, which go back with their objects") {
+TEST_CASE("a large heap is in huge pages, which go back with their objects", "[kernel]") {
   constexpr size_t kSize = 1000;
   constexpr size_t kCount = 100'000;
   Heap heap(size_t{256} << 20);

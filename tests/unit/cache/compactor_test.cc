@@ -45,7 +45,8 @@ class CompactFixture : public KeyspaceFixture {
 
 }  // namespace
 
-TEST_CASE_METHOD(CompactFixture, "entries that move keep value, order and deadline, and it is no change") {
+TEST_CASE_METHOD(CompactFixture, "entries that move keep value, order and deadline, and it is no change",
+                 "[kernel]") {
   constexpr size_t kKeys = 3000;
   for (size_t i = 0; i < kKeys; ++i) {
     const Expiry expiry = i % 3 == 0   ? Expiry::Never()
@@ -101,7 +102,8 @@ TEST_CASE_METHOD(CompactFixture, "a tag still finds the keys that have moved") {
   CHECK(db().Validate());
 }
 
-TEST_CASE_METHOD(CompactFixture, "whatever happens between two pages of a pass, keys and entries agree") {
+TEST_CASE_METHOD(CompactFixture, "whatever happens between two pages of a pass, keys and entries agree",
+                 "[kernel]") {
   std::mt19937 random(GENERATE(range(1u, 4u)));
   std::map<std::string, std::string> model;
   uint64_t cursor = 0;
@@ -136,7 +138,8 @@ TEST_CASE_METHOD(CompactFixture, "whatever happens between two pages of a pass, 
 
 #ifndef MAYFLY_SANITIZE
 TEST_CASE_METHOD(CompactFixture,
-                 "when four of five keys have gone, the others move together, and the pages come free") {
+                 "when four of five keys have gone, the others move together, and the pages come free",
+                 "[kernel]") {
   const size_t value_bytes = GENERATE(20, 90, 200, 450, 600, 1100, 3000, 9000);
   const size_t keys = 16'000'000 / (value_bytes + 100);
   SetMany(keys, value_bytes);
