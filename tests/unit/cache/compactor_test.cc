@@ -84,7 +84,7 @@ TEST_CASE_METHOD(CompactFixture, "entries that move keep value, order and deadli
   }
 }
 
-TEST_CASE_METHOD(CompactFixture, "a tag still finds the keys that have moved") {
+TEST_CASE_METHOD(CompactFixture, "a tag still finds the keys that have moved", "[kernel]") {
   for (size_t i = 0; i < 400; ++i) {
     const std::string name = NameOf(i);
     const Key key = db().KeyOf(name);
