@@ -19,13 +19,14 @@
 
 namespace mayfly::script {
 
+// Its chunks are the engine's: the wait ends with its client, before the server.
 struct Engine::Answer final : PendingWork {
-  Answer(const Engine& engine, resp::Writer& caller) noexcept : reply(caller.out().pool(), caller.version()) {
+  Answer(Engine& engine, int version) noexcept : reply(engine.chunks_, version) {
     reply.set_limit(engine.server_.executor->most_reply());
     reply.writer().ForgetErrors();
   }
 
-  ReplyBuffer reply;  // in chunks of the caller's pool, which outlives the wait
+  ReplyBuffer reply;
   bool lost = false;
   bool has_inner_errors = false;
 };
@@ -165,7 +166,7 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
   server_.modes |= BitOf(Mode::kBusy) | (job_->run.is_eval ? 0 : BitOf(Mode::kBusyFunction));
   Announce();
   try {
-    answer_ = std::make_unique<Answer>(*this, ctx.reply);
+    answer_ = std::make_unique<Answer>(*this, ctx.reply.version());
     ctx.Park(call, ParkingLot::kForever);
   } catch (const std::bad_alloc&) {
     answer_.reset();
