@@ -82,7 +82,8 @@ void SMove(Context& ctx, Args& args) {
   const Key to = ctx.keyspace.KeyOf(args[2]);
   const std::string_view member = args[3];
   Entry* const source = DropDueMembers(ctx, from, ctx.keyspace.Find(from, ctx.now));
-  Entry* const target = DropDueMembers(ctx, to, ctx.keyspace.Find(to, ctx.now));
+  // A second look at the same key could drop more members, and the key with them.
+  Entry* const target = args[1] == args[2] ? source : DropDueMembers(ctx, to, ctx.keyspace.Find(to, ctx.now));
   if (source == nullptr) return ctx.reply.Integer(0);
   Typed<SetValue> in_source;
   Typed<SetValue> in_target;

@@ -172,6 +172,8 @@ void SetWithOptions(Context& ctx, Args& args) {
   bool refused = existing != nullptr ? options.if_absent : options.if_present;
   if (conditional) refused = !options.condition.Holds(existing);
   refused = refused || (options.lease && !HoldsLease(ctx, key, *options.lease, options.tags));
+  const bool stays_task = !refused && options.keep_ttl && existing != nullptr && existing->task();
+  if (stays_task && options.tags.names().size() == EntryExtra::kMostTags) return ctx.Fail(kTooManyTags);
   if (!refused) {
     if (options.keep_ttl && existing != nullptr) {
       expiry = existing->deadline();

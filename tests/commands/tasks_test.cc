@@ -608,4 +608,37 @@ TEST_CASE_METHOD(ClusterTest, "in a cluster a task's stream has the slot of its 
   CHECK(Run({"EXISTS", "hello"}) == Integer(0));
 }
 
+// ---- tasks whose values have members with deadlines of their own
+
+TEST_CASE_METHOD(TasksTest, "KEEPTTL leaves no room for as many tags as a key may have beside the task's") {
+  Words words = {"SET", "k", "v", "KEEPTTL", "TAGS", "255"};
+  for (int i = 0; i < 255; ++i) words.push_back("tag:" + std::to_string(i));
+  CHECK(Run({"SET", "k", "v", "EX", "100", "INTO", "s"}) == Ok());
+  CHECK(Run(words).text.starts_with("ERR "));
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Timers("s") == Words{"k"});
+  CHECK(Run({"PERSIST", "k"}) == Integer(1));
+  CHECK(Run(words) == Ok());
+}
+
+TEST_CASE_METHOD(TasksTest, "a task that its stream refuses is read, whatever members are due in it") {
+  constexpr int kMembers = 11'000;  // more than one request drops
+  const std::string due = std::to_string(server().clock.Read().wall_ms + 3000);
+  Words add = {"SADD", "set"};
+  for (int i = 0; i < kMembers; ++i) add.push_back("m" + std::to_string(i));
+  CHECK(Run(add) == Integer(kMembers));
+  for (int i = 0; i < kMembers; ++i) Run({"PEXPIREMEMBERAT", "set", "m" + std::to_string(i), due});
+  for (int i = 0; i < 1500; ++i) {
+    Run({"ZADD", "zset", "1", "m" + std::to_string(i)});
+    Run({"PEXPIREMEMBERAT", "zset", "m" + std::to_string(i), due});
+  }
+  Run({"SET", "s", "no stream"});
+  for (const char* key : {"set", "zset"}) CHECK(Run({"EXPIRE", key, "1", "INTO", "s"}) == Integer(1));
+  AdvanceTime(4000);
+  CHECK(Run({"SMOVE", "set", "set", "m1"}) == Integer(0));
+  CHECK(Run({"ZCARD", "zset"}) == Integer(0));
+  CHECK(Run({"EVAL", "return redis.call('ZCARD', 'zset')", "1", "zset"}) == Integer(0));
+  REQUIRE(keyspace().Validate());
+}
+
 }  // namespace mayfly::testing

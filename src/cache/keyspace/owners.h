@@ -57,8 +57,9 @@ class Owners {
   }
   // Push puts the entry into its owner's list, and counts its key; Remove takes the entry out.
   void Push(Entry& entry) noexcept {
-    ++parts_.keys;
-    Of(entry).Push(entry);
+    Quota& quota = Of(entry);
+    ++(quota.doomed ? doomed_keys_ : parts_.keys);
+    quota.Push(entry);
   }
   void Remove(Entry& entry) noexcept {
     Quota& quota = Of(entry);

@@ -30,7 +30,8 @@ inline bool HasManyDue(const Entry& entry, Now now) noexcept {
 }
 
 [[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
-  const bool may_wait = ctx.MayBePostponed() && ctx.server.databases.active_expiry();
+  // The wheel drops no members of a task that waits for its stream.
+  const bool may_wait = ctx.MayBePostponed() && ctx.server.databases.active_expiry() && !entry.ready();
   if (may_wait && HasManyDue(entry, ctx.now)) throw RequestPostponed();
   return ctx.keyspace.DropDueMembers(key, entry, ctx.now, SortedSetValue::kAtOnce);
 }
@@ -59,7 +60,7 @@ inline bool MayHaveDue(Context& ctx) noexcept {
                                    std::span<const std::string_view> call) {
   ForEachKey(command, call, [&ctx](const FoundKey& key) {
     const Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key.text), ctx.now);
-    if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich) return;
+    if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich || entry->ready()) return;
     if (entry->rich()->type == ValueType::kSortedSet && HasManyDue(*entry, ctx.now)) throw RequestPostponed();
   });
 }

@@ -69,4 +69,21 @@ TEST_CASE_METHOD(NamespaceTasksFixture,
   CHECK(Valid());
 }
 
+TEST_CASE_METHOD(NamespaceTasksFixture,
+                 "a drain that meets tasks of a flushed namespace leaves the counts right") {
+  constexpr size_t kMany = Tasks::kMostSorted + 1;
+  Have({{"a", "a:"}});
+  for (size_t i = 0; i < kMany; ++i) SetTask("a:" + std::to_string(i), "jobs");
+  Set("lasts", "v");
+  CHECK(databases.FlushNamespace(Space("a")) == kMany);
+  db().tasks().Drain("jobs", SIZE_MAX, now(), 512);
+  CHECK(databases.total_keys() == 1);
+  CHECK(Valid());
+  Settle();
+  FreeAll();
+  CHECK(databases.total_keys() == 1);
+  CHECK(db().size() == 1);
+  CHECK(Valid());
+}
+
 }  // namespace mayfly
