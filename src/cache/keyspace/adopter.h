@@ -1,5 +1,5 @@
 // The Adopter puts the keys of a snapshot file into a keyspace. A loaded key keeps its time of use, deadline and tags: a load is no
-// access and no command, so no rule, no jitter and no eviction changes them.
+// access and no command, so no rule, no jitter and no eviction changes them. RESTORE takes over the time of use alone (SetLastUse).
 //
 // Borrows the keyspace. Loop thread only.
 #pragma once

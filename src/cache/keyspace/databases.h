@@ -185,7 +185,8 @@ class Databases {
   // For a replica; active expiry is off while expired keys are kept. kRemoved frees them.
   void TreatExpired(ExpiredKeys how) noexcept;
   ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
-  // Frees expired keys and stale values of all databases, and delivers tasks. Touches at most `budget` entries. Returns true if work is left at `now`.
+  // Frees expired keys and stale values of all databases, and delivers tasks. Touches at most `budget` entries. Returns true if
+  // work is left at `now`.
   bool Advance(Now now, size_t budget);
   // Frees the keys of all databases that a master has cut off: see Reaper::FreeCutOff. Touches about `budget` entries. Returns
   // true if some are left.
