@@ -24,6 +24,7 @@ size_t LfuEvictor::EvictOne(bool with_lasting, uint8_t leaves_out, size_t sample
   assert(samples > 0 && databases_.access_effect() == AccessEffect::kFrequency);
   size_t looked = 0;
   for (;;) {
+    const bool all_new = candidates_.empty();
     bool evicted = false;
     const size_t more = Look(with_lasting, leaves_out, samples, now, evicted);
     if (more == 0) return 0;
@@ -34,7 +35,21 @@ size_t LfuEvictor::EvictOne(bool with_lasting, uint8_t leaves_out, size_t sample
       candidates_.pop_back();
       if (Evict(best, with_lasting, leaves_out, now)) return looked;
     }
+    if (all_new) return EvictAny(with_lasting, leaves_out, now) ? looked : 0;
   }
+}
+
+// Of keys that have expired and that a replica keeps (ExpiredKeys::kHidden), no look-up finds the candidate again.
+bool LfuEvictor::EvictAny(bool with_lasting, uint8_t leaves_out, Now now) {
+  for (unsigned i = 0; i < databases_.count(); ++i) {
+    Keyspace& keyspace = databases_.At(i);
+    if ((with_lasting ? keyspace.size() : keyspace.expiring()) == 0) continue;
+    Entry* const entry = Sampling(keyspace).Sample(with_lasting, {.leaves_out = leaves_out}, random_);
+    if (entry == nullptr) continue;
+    keyspace.Evict(*entry, now);
+    return true;
+  }
+  return false;
 }
 
 size_t LfuEvictor::Look(bool with_lasting, uint8_t leaves_out, size_t samples, Now now, bool& evicted) {

@@ -109,6 +109,17 @@ TEST_CASE_METHOD(LfuFixture,
   CHECK(Evict(EvictionPolicy::kAllKeysLfu, 1).empty());
 }
 
+TEST_CASE_METHOD(LfuFixture, "keys that have expired and that a replica keeps are evicted, too") {
+  for (const char* key : {"a", "b", "c"}) Set(key, "v", In(10));
+  clock.AdvanceTime(10);
+  databases.TreatExpired(ExpiredKeys::kHidden);
+  const EvictionPolicy policy = GENERATE(EvictionPolicy::kAllKeysLfu, EvictionPolicy::kVolatileLfu);
+  CHECK(Evict(policy, 2).size() == 2);
+  CHECK(db().size() == 1);
+  CHECK(Evict(policy, 2).size() == 1);
+  CHECK(db().Validate());
+}
+
 TEST_CASE_METHOD(LfuFixture, "keys that were used often long ago are evicted before keys in use") {
   Set("once", "v");
   Use("once", 6);
