@@ -92,7 +92,7 @@ void HRandField(Context& ctx, Args& args) {
   if (!pick.repeats) return ReplyDifferent(ctx, *hash, pick, write);
   RequireRoomFor(ctx, pick);
   write.Start(pick.count);
-  for (uint64_t i = 0; i < pick.count; ++i) hash->Random(ctx.server.random, write);
+  hash->Draw(ctx.server.random, pick.count, write);
 }
 
 // ---- HSCAN

@@ -143,7 +143,7 @@ void SRandMember(Context& ctx, Args& args) {
   if (!pick.repeats) return ShowDifferent(ctx, *found.value, pick.count);
   RequireRoomFor(ctx, pick);
   ctx.reply.Array(pick.count);
-  for (uint64_t i = 0; i < pick.count; ++i) ctx.reply.Bulk(found.value->Random(ctx.server.random, room));
+  found.value->Draw(ctx.server.random, pick.count, [&](std::string_view member) { ctx.reply.Bulk(member); });
 }
 
 constexpr Command kRows[] = {

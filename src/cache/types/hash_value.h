@@ -138,6 +138,13 @@ class HashValue final : public RichValue {
     ShowPair(pack_.Seek(random() % Size() * Stride()), fn);
     return nullptr;
   }
+  // Calls fn as Random for `count` fields, which may repeat. Throws std::bad_alloc. REQUIRES: Live() != 0.
+  template <typename Rng, typename Fn>
+  void Draw(Rng& random, uint64_t count, Fn&& fn) const {
+    if (large())
+      return large_->Draw(random, count, [&](const Member& member) { fn(member.name(), member.value()); });
+    for (; count != 0; --count) Random(random, fn);
+  }
   // Returns true if Random and Scan are cheap compared with a walk through all fields.
   bool large() const noexcept { return form_ == Form::kLarge; }
 

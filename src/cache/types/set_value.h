@@ -133,6 +133,13 @@ class SetValue final : public RichValue {
     if (is_large()) return large_->Random(rng).name();
     return At(rng() % Size(), room);
   }
+  // Calls fn(std::string_view) with `count` random members, which may repeat. Throws std::bad_alloc. REQUIRES: Live() != 0.
+  template <typename Rng, typename Fn>
+  void Draw(Rng& rng, uint64_t count, Fn&& fn) const {
+    if (is_large()) return large_->Draw(rng, count, [&](const Member& member) { fn(member.name()); });
+    char room[kRoom];
+    for (; count != 0; --count) fn(At(rng() % Size(), room));
+  }
   // The members of a large set; null for another form.
   TimedMembers* AsMembers() noexcept { return is_large() ? large_.get() : nullptr; }
   const TimedMembers* AsMembers() const noexcept { return is_large() ? large_.get() : nullptr; }

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cache/types/member_deadlines.h"
 #include "cache/types/members.h"
@@ -101,6 +102,19 @@ class TimedMembers {
       Member& member = *members_.Random(random);
       if (!IsGone(member)) return member;
     }
+  }
+  // Calls fn(Member&) with `count` random members, which may repeat. O(count), and O(size()) once more if most members are gone.
+  // Throws std::bad_alloc. REQUIRES: as Random; fn does not add, change or remove a member.
+  template <typename Rng, typename Fn>
+  void Draw(Rng& random, uint64_t count, Fn&& fn) const {
+    if (count <= 1 || gone() <= live()) {
+      for (; count != 0; --count) fn(Random(random));
+      return;
+    }
+    std::vector<Member*> members;
+    members.reserve(live());
+    ForEach([&](Member& member) { members.push_back(&member); });
+    for (; count != 0; --count) fn(*members[random() % members.size()]);
   }
 
   // The members for a walk, as ForEach would show them at `now_ms`. O(log n).

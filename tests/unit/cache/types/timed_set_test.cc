@@ -69,6 +69,25 @@ TEST_CASE_METHOD(TimedSetFixture, "a set becomes a hashtable with the first dead
   CHECK(set.Validate());
 }
 
+TEST_CASE_METHOD(TimedSetFixture,
+                 "few random numbers draw the members that are left among many that are due") {
+  for (int i = 0; i < 5000; ++i) AddFor(10, "due:" + std::to_string(i));
+  Add("a");
+  Add("b");
+  clock.AdvanceTime(10);
+  set.DropDue(now(), 1, nullptr);
+  struct Counted : std::mt19937_64 {
+    result_type operator()() { return ++calls, std::mt19937_64::operator()(); }
+    size_t calls = 0;
+  } random;
+  std::map<std::string, int, std::less<>> drawn;
+  set.Draw(random, 1000, [&](std::string_view member) { ++drawn[std::string(member)]; });
+  CHECK(random.calls < 3000);
+  CHECK(drawn.size() == 2);
+  CHECK(drawn["a"] + drawn["b"] == 1000);
+  CHECK((drawn["a"] > 400 && drawn["b"] > 400));
+}
+
 TEST_CASE_METHOD(TimedSetFixture, "a set whose members are all due tells so") {
   AddFor(10, "a");
   AddFor(20, "b");
