@@ -469,6 +469,19 @@ TEST_CASE_METHOD(GroupTest, "COPY, RENAME, DUMP and RESTORE take groups along") 
   CHECK(Run({"XINFO", "STREAM", "t", "FULL"}) == full);
 }
 
+TEST_CASE_METHOD(GroupTest, "a group's count wraps at 2^63, as Redis's does") {
+  Run({"XGROUP", "CREATE", "s", "g", "1-1", "ENTRIESREAD", "9223372036854775807"});
+  Read("a", ">", "1");
+  const std::vector<Reply> group = Run({"XINFO", "GROUPS", "s"}).elements[0].elements;
+  CHECK(group[9] == Integer(INT64_MIN));
+  CHECK(group[11] == Integer(INT64_MIN + 3));
+  Run({"XSETID", "s", "3-1", "ENTRIESADDED", "9223372036854775807"});
+  Add("4-1");
+  const std::vector<Reply> same = Run({"XINFO", "GROUPS", "s"}).elements[0].elements;
+  CHECK(same[9] == Integer(INT64_MIN));
+  CHECK(same[11] == Integer(0));
+}
+
 TEST_CASE_METHOD(GroupTest, "what was delivered takes memory until it is acknowledged") {
   for (int i = 10; i < 3000; ++i) Run({"XADD", "s", std::to_string(i), "f", "v"});
   const int64_t before = Run({"MEMORY", "USAGE", "s"}).integer;

@@ -5,6 +5,9 @@
 namespace mayfly {
 namespace {
 
+// Clients and files may name any number as what a group has read, and as what was added to its stream. So sums are unsigned, and
+// wrap as Redis's do.
+
 // Number of entries ever added up to this ID, of a stream with this first entry; StreamGroup::kUnknown if the stream does not know.
 int64_t AddedUpTo(const StreamValue& stream, StreamId first, StreamId id) {
   const auto added = static_cast<int64_t>(stream.added());
@@ -15,7 +18,7 @@ int64_t AddedUpTo(const StreamValue& stream, StreamId first, StreamId id) {
   if (id > stream.last_id()) return StreamGroup::kUnknown;
   const bool whole = stream.max_deleted_id() == StreamId{} || stream.max_deleted_id() < first;
   if (!whole || id > first) return StreamGroup::kUnknown;
-  return added - static_cast<int64_t>(stream.length()) + (id == first ? 1 : 0);
+  return static_cast<int64_t>(stream.added() - stream.length() + (id == first ? 1 : 0));
 }
 
 // True if an entry after the ID, among those that are left, may have been deleted.
@@ -31,7 +34,7 @@ void DeliveryCount::Add(StreamGroup& group, StreamId id) const {
   const bool counts = group.entries_read != StreamGroup::kUnknown && group.last_id >= first_ &&
                       !HasGapsAfter(stream_, first_, group.last_id);
   if (counts)
-    ++group.entries_read;
+    group.entries_read = static_cast<int64_t>(static_cast<uint64_t>(group.entries_read) + 1);
   else if (stream_.added() != 0)
     group.entries_read = AddedUpTo(stream_, first_, id);
   group.last_id = id;
@@ -47,7 +50,7 @@ std::optional<int64_t> LagOf(const StreamValue& stream, const StreamGroup& group
           ? group.entries_read
           : AddedUpTo(stream, first, group.last_id);
   if (read == StreamGroup::kUnknown) return std::nullopt;
-  return added - read;
+  return static_cast<int64_t>(stream.added() - static_cast<uint64_t>(read));
 }
 
 }  // namespace mayfly
