@@ -641,4 +641,36 @@ TEST_CASE_METHOD(TasksTest, "a task that its stream refuses is read, whatever me
   REQUIRE(keyspace().Validate());
 }
 
+TEST_CASE_METHOD(TasksTest, "a task that its stream refuses shows no member past its deadline") {
+  for (const char* key : {"set", "zset"}) {
+    const bool is_set = std::string(key) == "set";
+    for (const char* member : {"a", "b"})
+      is_set ? Run({"SADD", key, member}) : Run({"ZADD", key, "1", member});
+    Run({"EXPIREMEMBER", key, "a", "3"});
+    CHECK(Run({"EXPIRE", key, "1", "INTO", "s"}) == Integer(1));
+  }
+  Run({"SET", "s", "no stream"});
+  AdvanceTime(2999);
+  CHECK(Run({"SCARD", "set"}) == Integer(2));
+  AdvanceTime(1);
+  CHECK(Run({"SMEMBERS", "set"}) == Array({Bulk("b")}));
+  CHECK(Run({"ZRANGE", "zset", "0", "-1"}) == Array({Bulk("b")}));
+  Run({"DEL", "s"});
+  AdvanceTime(1000);
+  CHECK(Run({"XLEN", "s"}) == Integer(2));
+  REQUIRE(keyspace().Validate());
+}
+
+TEST_CASE_METHOD(TasksTest,
+                 "a task goes into its stream, if all its members are due a moment after its own time") {
+  Run({"SADD", "set", "a"});
+  Run({"PEXPIREMEMBERAT", "set", "a", std::to_string(WallMs() + 25)});
+  CHECK(Run({"PEXPIRE", "set", "20", "INTO", "s"}) == Integer(1));
+  LetTimePass(30);
+  CHECK(Run({"SCARD", "set"}) == Integer(1));
+  TurnWheels();
+  CHECK(Run({"XLEN", "s"}) == Integer(1));
+  CHECK(Run({"EXISTS", "set"}) == Integer(0));
+}
+
 }  // namespace mayfly::testing

@@ -14,7 +14,7 @@ namespace mayfly {
 [[gnu::always_inline]] inline Entry* Keyspace::DropDueMembers(const Key& key, Entry& entry, Now now,
                                                               size_t budget) {
   assert(entry.encoding() == Encoding::kRich);
-  if (!entry.own().Reached(now)) [[likely]]
+  if (!NextDrop(entry, now).Reached(now)) [[likely]]
     return &entry;
   return DropMembers(key, entry, now, &budget);
 }

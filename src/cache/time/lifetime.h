@@ -60,6 +60,15 @@ inline Expiry OwnTimeOf(const Entry& entry) noexcept {
   return entry.encoding() == Encoding::kRich ? entry.rich()->NextDeadline() : Expiry::Never();
 }
 
+// The nearest deadline of members that a look-up drops. A task past its deadline goes into its stream as it is, so no look-up may
+// empty it; but if the stream refuses the task, the members of the waiting key go at their deadlines.
+inline Expiry NextDrop(const Entry& entry, Now now) noexcept {
+  if (!entry.task()) [[likely]]
+    return entry.own();
+  if (entry.ready()) return OwnTimeOf(entry);
+  return entry.deadline().Reached(now) ? Expiry::Never() : entry.own();
+}
+
 // The end of the value's window after its deadline (STALE).
 inline Expiry EndOfWindow(const Entry& entry) noexcept {
   constexpr uint64_t kLatest = std::numeric_limits<int64_t>::max();

@@ -14,6 +14,7 @@
 #include <string_view>
 
 #include "cache/keyspace/databases.h"
+#include "cache/time/lifetime.h"
 #include "cache/types/sorted_set_value.h"
 #include "exec/call/command_keys.h"
 #include "exec/dispatch/context.h"
@@ -44,7 +45,7 @@ inline bool HasManyDue(const Entry& entry, Now now) noexcept {
     return entry;
   // The wall clock may have been set back since: members that were due and hidden, but not dropped, are there again.
   // A budget of 0 only tells the value what time it is.
-  const Expiry own = entry->own();
+  const Expiry own = NextDrop(*entry, ctx.now);
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0, nullptr);
   if (entry->rich()->type == ValueType::kSortedSet) return DropDueRanked(ctx, key, *entry);
   return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, kDropAtOnce);
