@@ -608,8 +608,6 @@ TEST_CASE_METHOD(ClusterTest, "in a cluster a task's stream has the slot of its 
   CHECK(Run({"EXISTS", "hello"}) == Integer(0));
 }
 
-// ---- tasks whose values have members with deadlines of their own
-
 TEST_CASE_METHOD(TasksTest, "KEEPTTL leaves no room for as many tags as a key may have beside the task's") {
   Words words = {"SET", "k", "v", "KEEPTTL", "TAGS", "255"};
   for (int i = 0; i < 255; ++i) words.push_back("tag:" + std::to_string(i));
@@ -620,6 +618,8 @@ TEST_CASE_METHOD(TasksTest, "KEEPTTL leaves no room for as many tags as a key ma
   CHECK(Run({"PERSIST", "k"}) == Integer(1));
   CHECK(Run(words) == Ok());
 }
+
+// ---- tasks whose values have members with deadlines of their own
 
 TEST_CASE_METHOD(TasksTest, "a task that its stream refuses is read, whatever members are due in it") {
   constexpr int kMembers = 11'000;  // more than one request drops

@@ -35,11 +35,11 @@ size_t LfuEvictor::EvictOne(bool with_lasting, uint8_t leaves_out, size_t sample
       candidates_.pop_back();
       if (Evict(best, with_lasting, leaves_out, now)) return looked;
     }
+    // A replica keeps expired keys (ExpiredKeys::kHidden), and no look-up finds them: without this the rounds would not end.
     if (all_new) return EvictAny(with_lasting, leaves_out, now) ? looked : 0;
   }
 }
 
-// Of keys that have expired and that a replica keeps (ExpiredKeys::kHidden), no look-up finds the candidate again.
 bool LfuEvictor::EvictAny(bool with_lasting, uint8_t leaves_out, Now now) {
   for (unsigned i = 0; i < databases_.count(); ++i) {
     Keyspace& keyspace = databases_.At(i);

@@ -44,7 +44,7 @@ class LfuEvictor {
   size_t Look(bool with_lasting, uint8_t leaves_out, size_t samples, Now now, bool& evicted);
   // Throws std::bad_alloc.
   void Offer(unsigned database, const Entry& entry, Now now);
-  // Returns false if the candidate is not in the cache any more.
+  // Returns false if no look-up finds the candidate, or if it was accessed, or left the pool, since it was sampled.
   bool Evict(const Candidate& candidate, bool with_lasting, uint8_t leaves_out, Now now);
   // Evicts one sample, whatever its rank. Returns false if there is no sample.
   bool EvictAny(bool with_lasting, uint8_t leaves_out, Now now);
