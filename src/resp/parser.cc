@@ -180,7 +180,7 @@ size_t Parser::ReceivedInBlocks() const noexcept {
 
 size_t Parser::BlockMemory() const noexcept {
   size_t bytes = 0;
-  for (const Block& block : blocks_) bytes += Heap::SizeClass(SharedBytes::kHeaderBytes + block.bytes.size());
+  for (const Block& block : blocks_) bytes += MallocSizeClass(SharedBytes::kHeaderBytes + block.bytes.size());
   return bytes;
 }
 

@@ -34,19 +34,23 @@ namespace mayfly {
 Heap::Heap(size_t region_bytes) : region_bytes_(region_bytes) {}
 Heap::~Heap() = default;
 
-void* Heap::Allocate(size_t size) noexcept {
-  if (used_bytes_ + SizeClass(size) > region_bytes_) return nullptr;
+void* Heap::Allocate(size_t size) noexcept { return Take(SizeClass(size), 16); }
+void Heap::Free(void* object, size_t size) noexcept { Return(object, SizeClass(size)); }
+void* Heap::AllocateLines(size_t bytes) noexcept { return Take(MallocSizeClass(bytes), 64); }
+void Heap::FreeLines(void* lines, size_t bytes) noexcept { Return(lines, MallocSizeClass(bytes)); }
+
+// As in the real arena, the whole size class belongs to the object: an entry grows in place within it.
+void* Heap::Take(size_t size_class, size_t alignment) noexcept {
+  if (used_bytes_ + size_class > region_bytes_) return nullptr;
   void* object = nullptr;
-  // As in the real arena, objects of a multiple of 64 bytes are aligned to 64, and the whole size class
-  // belongs to the object: an entry grows in place within it.
-  if (posix_memalign(&object, size % 64 == 0 ? 64 : 16, SizeClass(size)) != 0) return nullptr;
-  used_bytes_ += SizeClass(size);
+  if (posix_memalign(&object, alignment, size_class) != 0) return nullptr;
+  used_bytes_ += size_class;
   return object;
 }
 
-void Heap::Free(void* object, size_t size) noexcept {
-  assert(used_bytes_ >= SizeClass(size));
-  used_bytes_ -= SizeClass(size);
+void Heap::Return(void* object, size_t size_class) noexcept {
+  assert(used_bytes_ >= size_class);
+  used_bytes_ -= size_class;
   std::free(object);
 }
 

@@ -10,9 +10,9 @@
 //
 // The arena's pages may be huge pages (base/memory/huge_units.h).
 //
-// Invariants: every object is in the region, aligned to 16 (to 64 if its size is a multiple of 64). Only an explicit tcache
-// of this arena allocates and frees objects, never plain malloc or free (a thread's own tcache would mix in memory of other
-// arenas). A full region returns nullptr, which becomes Redis's OOM error.
+// Invariants: every object is in the region, aligned to 16. Only an explicit tcache of this arena allocates and frees objects,
+// never plain malloc or free (a thread's own tcache would mix in memory of other arenas). A full region returns nullptr, which
+// becomes Redis's OOM error.
 //
 // Under the sanitizers a HeapRef is a pointer and memory comes from malloc, so that ASan detects every use
 // after free. Loop thread only.
@@ -39,6 +39,17 @@ using HeapRefBits = uintptr_t;
 #else
 using HeapRefBits = uint32_t;
 #endif
+
+// The bytes taken by an object of `size` from malloc or new: four size classes in each doubling above 128 bytes (jemalloc(3),
+// "Implementation notes"). Objects of the heap have classes of their own (Heap::SizeClass).
+constexpr size_t MallocSizeClass(size_t size) noexcept {
+  constexpr size_t kQuantum = 16;
+  constexpr size_t kEvenUpTo = 8 * kQuantum;  // the classes lie a quantum apart
+  if (size <= kQuantum / 2) return kQuantum / 2;
+  if (size <= kEvenUpTo) return (size + kQuantum - 1) & ~(kQuantum - 1);
+  const size_t step = std::bit_floor(size - 1) / 4;
+  return (size + step - 1) & ~(step - 1);
+}
 
 // Refers to an object of the Heap. Zero is the null reference.
 struct HeapRef {
@@ -115,6 +126,8 @@ class Heap {
 #ifdef MAYFLY_SANITIZE
   void* Allocate(size_t size) noexcept;
   void Free(void* object, size_t size) noexcept;
+  void* AllocateLines(size_t bytes) noexcept;
+  void FreeLines(void* lines, size_t bytes) noexcept;
 #else
   // Returns nullptr if the region is full.
   void* Allocate(size_t size) noexcept {
@@ -124,16 +137,15 @@ class Heap {
   void Free(void* object, size_t size) noexcept {
     Slabs::Serves(size) ? slabs_.Free(object) : sdallocx(object, size, flags_);
   }
+  // An array of cache lines, aligned to 64. Returns nullptr if the region is full. Takes MallocSizeClass(bytes).
+  // REQUIRES: `bytes` is a multiple of 64.
+  void* AllocateLines(size_t bytes) noexcept { return mallocx(bytes, flags_); }
+  void FreeLines(void* lines, size_t bytes) noexcept { sdallocx(lines, bytes, flags_); }
 #endif
 
   // The bytes occupied by an object of `size`. An entry can grow in place within its size class.
   static constexpr size_t SizeClass(size_t size) noexcept {
-    constexpr size_t kQuantum = 16;
-    if (Slabs::Serves(size)) return Slabs::SizeClass(size);
-    if (size <= 8 * kQuantum)
-      return size <= kQuantum / 2 ? kQuantum / 2 : (size + kQuantum - 1) & ~(kQuantum - 1);
-    const size_t step = std::bit_floor(size - 1) / 4;
-    return (size + step - 1) & ~(step - 1);
+    return Slabs::Serves(size) ? Slabs::SizeClass(size) : MallocSizeClass(size);
   }
 
   // Bytes in use by all allocations of the loop thread, from this heap and from plain malloc. Of slabs only the objects
@@ -219,6 +231,9 @@ class Heap {
   bool huge_pages_wanted_ = false;
   int flags_ = 0;
 #ifdef MAYFLY_SANITIZE
+  void* Take(size_t size_class, size_t alignment) noexcept;
+  void Return(void* object, size_t size_class) noexcept;
+
   uint64_t used_bytes_ = 0;
 #else
   struct Region;

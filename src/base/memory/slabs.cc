@@ -36,7 +36,7 @@ Slabs::Slab* Slabs::Carve(const Class& its_class) noexcept {
   void* memory = source_.GetSlab();
   if (memory == nullptr) return nullptr;
   const auto class_index = static_cast<uint32_t>(&its_class - classes_.data());
-  const auto object_bytes = static_cast<uint32_t>(kAbove + (class_index + 1) * kStep);
+  const auto object_bytes = static_cast<uint32_t>(kSlabClasses.BytesOf(class_index));
   ++slab_count_;
   idle_bytes_ += slab_takes_;
   return new (memory) Slab{.free = nullptr,
@@ -90,7 +90,7 @@ void Slabs::Purge() noexcept {
 // ---- Validate
 
 bool Slabs::ValidateSlab(const Slab& slab, size_t class_index) const noexcept {
-  const size_t bytes = kAbove + (class_index + 1) * kStep;
+  const size_t bytes = kSlabClasses.BytesOf(class_index);
   if (slab.class_index != class_index || slab.object_bytes != bytes || slab.used > slab.capacity)
     return false;
   if (slab.capacity * bytes > slab_bytes_ - sizeof(Slab)) return false;
@@ -123,7 +123,7 @@ bool Slabs::ValidateBands(const Class& its_class, size_t class_index, size_t& sl
 bool Slabs::Validate() const noexcept {
   size_t slabs = 0;
   size_t idle = 0;
-  for (size_t i = 0; i < kClasses; ++i) {
+  for (size_t i = 0; i < classes_.size(); ++i) {
     const Class& its_class = classes_[i];
     if (!ValidateBands(its_class, i, slabs, idle)) return false;
     if (const Slab* current = its_class.current; current != nullptr) {
@@ -131,7 +131,7 @@ bool Slabs::Validate() const noexcept {
       ++slabs;
       idle += slab_takes_ - size_t{current->used} * current->object_bytes;
     }
-    const size_t bytes = kAbove + (i + 1) * kStep;
+    const size_t bytes = kSlabClasses.BytesOf(i);
     slabs += its_class.full;
     idle += its_class.full * (slab_takes_ - (slab_bytes_ - sizeof(Slab)) / bytes * bytes);
   }

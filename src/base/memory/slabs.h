@@ -1,5 +1,5 @@
-// Slabs: the heap's objects of 129 to 512 bytes, in size classes 16 bytes apart. jemalloc's classes are 32 and 64 bytes
-// apart there, and entries would lose a tenth of their memory to rounding.
+// Slabs: the heap's objects of 129 to 2,512 bytes, in close size classes (SlabClasses). jemalloc's classes are
+// an eighth to a quarter apart there, and entries would lose a tenth of their memory to rounding.
 //
 //   slab:    | header, 64 | object | free | object | object | never used yet    | rest |
 //            ^ aligned to 32 KB                             ^ fresh      less than an object
@@ -18,7 +18,7 @@
 //
 // Invariants (Validate): a slab is current, or in the band of its use, or full and in no list; used, free and
 // fresh objects of a slab add up to its capacity; idle_bytes() is the memory of all slabs less that of used
-// objects. Objects are aligned to 16, and to 64 if the class is a multiple of 64.
+// objects. Objects are aligned to 16.
 //
 // Ownership: a slab belongs to this object from GetSlab to ReturnSlab. The destructor returns no slab: all slabs stay with
 // the source, which must outlive this object. Loop thread only. Units: bytes.
@@ -30,6 +30,46 @@
 #include <cstdint>
 
 namespace mayfly {
+
+// Size classes. A class is the largest multiple of 16 bytes of which n objects fit into a slab, for each n from 13 up: little of
+// a full slab is left over. Up to 720 bytes the classes are all multiples of 16, at 1 KB they lie 32 bytes apart, and at 2 KB
+// 128. Larger ones would lie as far apart as jemalloc's.
+inline constexpr size_t kSlabRoom = size_t{32} * 1024 - 64;  // for objects, after the header
+inline constexpr size_t kSlabStep = 16;
+inline constexpr size_t kSlabAbove = 128;  // up to here jemalloc has all multiples of 16
+inline constexpr size_t kSlabFewest = 13;
+inline constexpr size_t kSlabUpTo = kSlabRoom / kSlabFewest / kSlabStep * kSlabStep;
+
+// Classes are numbered from 0, by their sizes.
+class SlabClasses {
+ public:
+  constexpr SlabClasses() noexcept {
+    for (size_t step = 0; step < kSteps; ++step) {
+      const size_t objects = kSlabRoom / (kSlabAbove + (step + 1) * kSlabStep);
+      const size_t bytes = kSlabRoom / objects / kSlabStep * kSlabStep;
+      if (count_ == 0 || bytes != bytes_of_[count_ - 1]) bytes_of_[count_++] = static_cast<uint16_t>(bytes);
+      class_of_[step] = static_cast<uint8_t>(count_ - 1);
+    }
+  }
+
+  constexpr size_t count() const noexcept { return count_; }
+  // The bytes taken by an object of the class.
+  constexpr size_t BytesOf(size_t index) const noexcept { return bytes_of_[index]; }
+  // The class of objects of `size`.
+  // REQUIRES: kSlabAbove < size <= kSlabUpTo.
+  constexpr size_t Of(size_t size) const noexcept {
+    assert(size > kSlabAbove && size <= kSlabUpTo);
+    return class_of_[(size - (kSlabAbove + 1)) / kSlabStep];
+  }
+
+ private:
+  static constexpr size_t kSteps = (kSlabUpTo - kSlabAbove) / kSlabStep;
+
+  std::array<uint8_t, kSteps> class_of_{};
+  std::array<uint16_t, kSteps> bytes_of_{};
+  size_t count_ = 0;
+};
+inline constexpr SlabClasses kSlabClasses;
 
 // The source of slabs.
 class SlabSource {
@@ -52,9 +92,6 @@ class Slabs {
   // larger pages jemalloc's class for a slab is 32 KB.
   static constexpr size_t kSlabBytes = 28 * 1024;
   static constexpr size_t kSlabAlignment = 32 * 1024;
-  static constexpr size_t kStep = 16;
-  static constexpr size_t kAbove = 128;
-  static constexpr size_t kUpTo = 512;
 
   explicit Slabs(SlabSource& source) noexcept
       : source_(source), slab_takes_(source.BytesTaken()), slab_bytes_(source.BytesUsable()) {
@@ -63,18 +100,18 @@ class Slabs {
   Slabs(const Slabs&) = delete;
   Slabs& operator=(const Slabs&) = delete;
 
-  static constexpr bool Serves(size_t size) noexcept { return size - (kAbove + 1) < kUpTo - kAbove; }
+  static constexpr bool Serves(size_t size) noexcept {
+    return size - (kSlabAbove + 1) < kSlabUpTo - kSlabAbove;
+  }
   // The bytes taken by an object of `size`. REQUIRES: Serves(size).
   static constexpr size_t SizeClass(size_t size) noexcept {
-    assert(Serves(size));
-    return (size + kStep - 1) & ~(kStep - 1);
+    return kSlabClasses.BytesOf(kSlabClasses.Of(size));
   }
 
   // Returns nullptr if the source has no slab.
   // REQUIRES: Serves(size).
   void* Allocate(size_t size) noexcept {
-    assert(Serves(size));
-    Class& its_class = classes_[(size - (kAbove + 1)) / kStep];
+    Class& its_class = classes_[kSlabClasses.Of(size)];
     Slab* slab = its_class.current;
     if (slab == nullptr || slab->used == slab->capacity) [[unlikely]] {
       slab = NextCurrent(its_class);
@@ -119,7 +156,6 @@ class Slabs {
   bool Validate() const noexcept;
 
  private:
-  static constexpr size_t kClasses = (kUpTo - kAbove) / kStep;
   static constexpr uint32_t kBands = 4;
   static constexpr uint32_t kFull = kBands;  // instead of a band
 
@@ -138,7 +174,7 @@ class Slabs {
     uint32_t band;          // or kFull; meaningless for the current slab
     uint32_t class_index;
   };
-  static_assert(sizeof(Slab) == 64);
+  static_assert(sizeof(Slab) + kSlabRoom == kSlabAlignment);
 
   struct Class {
     Slab* current = nullptr;
@@ -168,7 +204,7 @@ class Slabs {
   SlabSource& source_;
   const size_t slab_takes_;
   const size_t slab_bytes_;
-  std::array<Class, kClasses> classes_{};
+  std::array<Class, kSlabClasses.count()> classes_{};
   size_t slab_count_ = 0;
   size_t idle_bytes_ = 0;  // modulo 2^64
 };

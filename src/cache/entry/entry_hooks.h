@@ -72,8 +72,8 @@ class EntryTablePolicy {
     PrefetchToWrite(bytes);
     PrefetchToRead(bytes + kLine);
   }
-  void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
-  void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
+  void* Allocate(size_t bytes) const noexcept { return heap_->AllocateLines(bytes); }
+  void Free(void* memory, size_t bytes) const noexcept { heap_->FreeLines(memory, bytes); }
 
  private:
   Entry* At(Ref ref) const noexcept { return base_.Resolve<Entry>(ref); }

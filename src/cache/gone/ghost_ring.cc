@@ -11,7 +11,7 @@ void GhostRing::Follow(bool on) noexcept {
   if (on == on_) return;
   on_ = on;
   if (on) return;
-  for (Segment* const segment : segments_) heap_.Free(segment, sizeof(Segment));
+  for (Segment* const segment : segments_) heap_.FreeLines(segment, sizeof(Segment));
   segments_ = {};
   lines_ = 0;
   wanted_ = 0;
@@ -51,12 +51,12 @@ bool GhostRing::Take(uint64_t hash) noexcept {
 }
 
 bool GhostRing::AddSegment() noexcept {
-  void* const memory = heap_.Allocate(sizeof(Segment));
+  void* const memory = heap_.AllocateLines(sizeof(Segment));
   if (memory == nullptr) return false;
   try {
     segments_.push_back(static_cast<Segment*>(memory));
   } catch (const std::bad_alloc&) {
-    heap_.Free(memory, sizeof(Segment));
+    heap_.FreeLines(memory, sizeof(Segment));
     return false;
   }
   new (memory) Segment;  // a line is cleared when it comes into use
@@ -73,7 +73,7 @@ bool GhostRing::Grow() noexcept {
 void GhostRing::Shrink() noexcept {
   --lines_;
   if (lines_ > (segments_.size() - 1) * kSegmentLines) return;
-  heap_.Free(segments_.back(), sizeof(Segment));
+  heap_.FreeLines(segments_.back(), sizeof(Segment));
   segments_.pop_back();
 }
 

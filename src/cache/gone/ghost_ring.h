@@ -54,7 +54,7 @@ class GhostRing {
 
   size_t capacity() const noexcept { return lines_ * kWays; }
   // Memory of the ring.
-  uint64_t bytes() const noexcept { return segments_.size() * Heap::SizeClass(sizeof(Segment)); }
+  uint64_t bytes() const noexcept { return segments_.size() * MallocSizeClass(sizeof(Segment)); }
   bool Validate() const noexcept;
 
  private:

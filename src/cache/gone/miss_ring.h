@@ -37,7 +37,7 @@ class MissRing {
   // Room for `entries` hashes, rounded up to whole lines, in `heap`; the heap must outlive the ring. Throws std::bad_alloc.
   MissRing(Heap& heap, size_t entries) : lines_(nullptr, {&heap, (entries + kWays - 1) / kWays}) {
     if (entries == 0) return;
-    void* const memory = heap.Allocate(lines_.get_deleter().bytes());
+    void* const memory = heap.AllocateLines(lines_.get_deleter().bytes());
     if (memory == nullptr) throw std::bad_alloc();
     lines_.reset(static_cast<Line*>(memory));
     std::uninitialized_value_construct_n(lines_.get(), count());
@@ -91,7 +91,7 @@ class MissRing {
     Heap* heap;
     size_t count;  // lines
     size_t bytes() const noexcept { return count * sizeof(Line); }
-    void operator()(Line* lines) const noexcept { heap->Free(lines, bytes()); }
+    void operator()(Line* lines) const noexcept { heap->FreeLines(lines, bytes()); }
   };
 
   size_t count() const noexcept { return lines_ != nullptr ? lines_.get_deleter().count : 0; }

@@ -114,8 +114,8 @@ class ShadowList {
     uint64_t HashOf(Ref ref) const noexcept { return base_.Resolve<Node>(ref)->mark; }
     bool Equals(Ref ref, Key mark) const noexcept { return HashOf(ref) == mark; }
     void Prefetch(Ref ref) const noexcept { PrefetchToRead(base_.Resolve<Node>(ref)); }
-    void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
-    void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
+    void* Allocate(size_t bytes) const noexcept { return heap_->AllocateLines(bytes); }
+    void Free(void* memory, size_t bytes) const noexcept { heap_->FreeLines(memory, bytes); }
 
    private:
     Heap* heap_;

@@ -5,6 +5,7 @@
 #include <new>
 #include <utility>
 
+#include "base/memory/heap.h"
 #include "base/memory/shared_bytes.h"
 #include "cache/entry/rich_value.h"
 
@@ -99,7 +100,7 @@ size_t EntryMemory::OutsideBytes(const Entry& entry) noexcept {
 }
 
 uint64_t EntryMemory::Rounded(Encoding encoding, size_t outside_bytes) noexcept {
-  return encoding == Encoding::kBlock ? Heap::SizeClass(SharedBytes::kHeaderBytes + outside_bytes)
+  return encoding == Encoding::kBlock ? MallocSizeClass(SharedBytes::kHeaderBytes + outside_bytes)
                                       : outside_bytes;
 }
 

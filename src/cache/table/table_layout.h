@@ -70,7 +70,7 @@ constexpr OffsetRange OffsetsOf(uint32_t first, uint32_t end, uint8_t tag) noexc
   return {low, high, low <= high};
 }
 
-// Sizes of a segment in cache lines (groups, plus 1 for the header). All are size classes of jemalloc: memory
+// Sizes of a segment in cache lines (groups, plus 1 for the header). All are size classes of malloc: memory
 // grows with the number of keys, and nothing is lost to rounding.
 inline constexpr std::array<uint32_t, 13> kSegmentLines = {2, 4, 8, 12, 16, 24, 32, 48, 64, 80, 96, 112, 128};
 inline constexpr uint32_t kLargestSize = kSegmentLines.size() - 1;

@@ -197,8 +197,8 @@ class Tags {
     uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(base_.Resolve<Tag>(ref)->name()); }
     bool Equals(Ref ref, Key name) const noexcept { return SameBytes(base_.Resolve<Tag>(ref)->name(), name); }
     void Prefetch(Ref ref) const noexcept { PrefetchToRead(base_.Resolve<Tag>(ref)); }
-    void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
-    void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
+    void* Allocate(size_t bytes) const noexcept { return heap_->AllocateLines(bytes); }
+    void Free(void* memory, size_t bytes) const noexcept { heap_->FreeLines(memory, bytes); }
 
    private:
     HeapBase base_;

@@ -33,7 +33,7 @@ std::string_view HashValue::EncodingName() const noexcept {
 }
 
 uint64_t HashValue::Bytes() const noexcept {
-  return Heap::SizeClass(sizeof *this) + (large() ? large_->bytes() : pack_.memory());
+  return MallocSizeClass(sizeof *this) + (large() ? large_->bytes() : pack_.memory());
 }
 
 std::unique_ptr<RichValue> HashValue::Clone() const {

@@ -7,7 +7,7 @@
 namespace mayfly {
 
 size_t IntegerSet::RoomFor(size_t width, size_t count) noexcept {
-  return Heap::SizeClass(sizeof(Block) + width * count);
+  return MallocSizeClass(sizeof(Block) + width * count);
 }
 
 size_t IntegerSet::memory() const noexcept {

@@ -18,14 +18,14 @@ ListNodes::~ListNodes() {
 ListNode* ListNodes::MakeBlock(size_t slots) {
   auto* const block = static_cast<ListNode*>(::operator new(slots * sizeof(ListNode)));
   std::uninitialized_value_construct_n(block, slots);
-  bytes_ += Heap::SizeClass(slots * sizeof(ListNode));
+  bytes_ += MallocSizeClass(slots * sizeof(ListNode));
   return block;
 }
 
 void ListNodes::FreeBlock(ListNode* block, size_t slots) noexcept {
   std::destroy_n(block, slots);
   ::operator delete(block);
-  bytes_ -= Heap::SizeClass(slots * sizeof(ListNode));
+  bytes_ -= MallocSizeClass(slots * sizeof(ListNode));
 }
 
 void ListNodes::NeedBlockOf(size_t slot) {
@@ -42,7 +42,7 @@ void ListNodes::GrowBlock() {
   const size_t capacity = capacity_ == 0 ? kFewest : 2 * capacity_;
   if (blocks_ == nullptr) {
     blocks_ = std::make_unique<ListNode*[]>(1);
-    bytes_ += Heap::SizeClass(sizeof(ListNode*));
+    bytes_ += MallocSizeClass(sizeof(ListNode*));
   }
   ListNode* const fresh = MakeBlock(capacity);
   for (size_t i = 0; i < size_; ++i) std::swap(fresh[i], (*this)[i]);
@@ -61,7 +61,7 @@ void ListNodes::GrowDirectory() {
   if (before_first != 0) fresh[count + shared] = MakeBlock(kBlock);
   for (size_t i = 0; i < before_first; ++i) std::swap(fresh[count + shared][i], blocks_[shared][i]);
   for (size_t i = 0; i < count; ++i) fresh[i < shared ? count + i : i] = blocks_[i];
-  bytes_ += Heap::SizeClass(2 * count * sizeof(ListNode*)) - Heap::SizeClass(count * sizeof(ListNode*));
+  bytes_ += MallocSizeClass(2 * count * sizeof(ListNode*)) - MallocSizeClass(count * sizeof(ListNode*));
   blocks_ = std::move(fresh);
   capacity_ *= 2;
 }

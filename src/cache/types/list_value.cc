@@ -38,8 +38,8 @@ std::string_view ListValue::EncodingName() const noexcept { return is_large_ ? "
 size_t ListValue::Size() const noexcept { return is_large_ ? large_->size : pack_.size(); }
 
 uint64_t ListValue::Bytes() const noexcept {
-  return Heap::SizeClass(sizeof *this) +
-         (is_large_ ? Heap::SizeClass(sizeof *large_) + large_->bytes() : pack_.memory());
+  return MallocSizeClass(sizeof *this) +
+         (is_large_ ? MallocSizeClass(sizeof *large_) + large_->bytes() : pack_.memory());
 }
 
 std::unique_ptr<RichValue> ListValue::Clone() const {

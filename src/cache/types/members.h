@@ -44,8 +44,8 @@ class MemberTablePolicy {
   uint64_t HashOf(Ref ref) const noexcept { return (*hasher_)(At(ref)->name()); }
   bool Equals(Ref ref, Key key) const noexcept { return SameBytes(At(ref)->name(), key); }
   void Prefetch(Ref ref) const noexcept { PrefetchToRead(At(ref)); }
-  void* Allocate(size_t bytes) const noexcept { return heap_->Allocate(bytes); }
-  void Free(void* memory, size_t bytes) const noexcept { heap_->Free(memory, bytes); }
+  void* Allocate(size_t bytes) const noexcept { return heap_->AllocateLines(bytes); }
+  void Free(void* memory, size_t bytes) const noexcept { heap_->FreeLines(memory, bytes); }
 
   Member* At(Ref ref) const noexcept { return heap_->base().Resolve<Member>(ref); }
   Ref RefOf(const Member& member) const noexcept { return heap_->base().RefOf(&member); }
@@ -220,6 +220,7 @@ class Members {
  private:
   const MemberTablePolicy& policy() const noexcept { return table_.policy(); }
   Member* Make(const MemberParts& parts) {
+    if (!Member::CanHold(parts)) throw std::bad_alloc();
     const size_t size = Member::SizeOf(parts);
     void* const memory = policy().heap().Allocate(size);
     if (memory == nullptr) throw std::bad_alloc();

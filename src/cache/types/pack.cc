@@ -127,7 +127,7 @@ BasicPack<kRecord> BasicPack<kRecord>::Clone() const {
 
 template <size_t kRecord>
 size_t BasicPack<kRecord>::memory() const noexcept {
-  return tagged_ == nullptr ? 0 : Heap::SizeClass(end());
+  return tagged_ == nullptr ? 0 : MallocSizeClass(end());
 }
 
 template <size_t kRecord>
@@ -258,9 +258,9 @@ uint8_t* BasicPack<kRecord>::Splice(At from, At to, size_t size) {
   const size_t old_bytes = end();
   const size_t bytes = old_bytes - (to - from) + size;
   assert(bytes < UINT32_MAX);
-  const size_t room = Heap::SizeClass(bytes);
+  const size_t room = MallocSizeClass(bytes);
   uint8_t* held = Bytes();
-  if (held != nullptr && room == Heap::SizeClass(old_bytes)) {
+  if (held != nullptr && room == MallocSizeClass(old_bytes)) {
     if (from + size != to) std::memmove(held + from + size, held + to, old_bytes - to);
   } else {
     auto* const fresh = static_cast<uint8_t*>(::operator new(room));
@@ -305,8 +305,8 @@ void BasicPack<kRecord>::Erase(At at, size_t count) noexcept {
   std::memmove(held + at, held + to, old_bytes - to);
   Hold(held, bytes);
   SetSteps(steps);
-  const size_t room = Heap::SizeClass(bytes);
-  if (room == Heap::SizeClass(old_bytes)) return;
+  const size_t room = MallocSizeClass(bytes);
+  if (room == MallocSizeClass(old_bytes)) return;
   // Without memory for a smaller block the pack keeps the present block, and counts it as the smaller block.
   void* const fresh = ::operator new(room, std::nothrow);
   if (fresh == nullptr) return;

@@ -56,7 +56,7 @@ size_t SetValue::Size() const noexcept {
 }
 
 uint64_t SetValue::Bytes() const noexcept {
-  constexpr uint64_t kOwn = Heap::SizeClass(sizeof(SetValue));
+  constexpr uint64_t kOwn = MallocSizeClass(sizeof(SetValue));
   switch (form()) {
     case Form::kIntegers:
       return kOwn + integers_.memory();

@@ -47,9 +47,9 @@ SortedSetValue::~SortedSetValue() {
 size_t SortedSetValue::Size() const noexcept { return is_large() ? large_->size() : small_.size(); }
 
 uint64_t SortedSetValue::Bytes() const noexcept {
-  const uint64_t own = Heap::SizeClass(sizeof *this);
+  const uint64_t own = MallocSizeClass(sizeof *this);
   if (!is_large()) return own + small_.memory();
-  return own + Heap::SizeClass(sizeof *large_) + large_->bytes();
+  return own + MallocSizeClass(sizeof *large_) + large_->bytes();
 }
 
 std::unique_ptr<RichValue> SortedSetValue::Clone() const {

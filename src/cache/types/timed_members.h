@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/memory/heap.h"
 #include "cache/types/member_deadlines.h"
 #include "cache/types/members.h"
 
@@ -42,7 +43,7 @@ class TimedMembers {
   }
   // Bytes of this object and all objects it owns.
   uint64_t bytes() const noexcept {
-    return Heap::SizeClass(sizeof *this) + members_.bytes() + deadlines_.bytes();
+    return MallocSizeClass(sizeof *this) + members_.bytes() + deadlines_.bytes();
   }
 
   // Prefetches for a Find of this name a little later.

@@ -58,7 +58,7 @@ void InfoText::Group(const InfoLabel& label, std::span<const InfoMember> members
 }
 
 size_t InfoText::memory() const noexcept {
-  return text_.capacity() > std::string().capacity() ? Heap::SizeClass(text_.capacity() + 1) : 0;
+  return text_.capacity() > std::string().capacity() ? MallocSizeClass(text_.capacity() + 1) : 0;
 }
 
 void InfoText::Append(const InfoValue& value) {

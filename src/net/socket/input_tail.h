@@ -26,7 +26,7 @@ class InputTail {
   size_t size() const noexcept { return end_ - begin_; }
   bool empty() const noexcept { return end_ == begin_; }
   // As the allocator counts it.
-  size_t memory() const noexcept { return capacity_ == 0 ? 0 : Heap::SizeClass(capacity_); }
+  size_t memory() const noexcept { return capacity_ == 0 ? 0 : MallocSizeClass(capacity_); }
 
   // Room of at least `least` bytes directly after view(); view() may have moved. Throws std::bad_alloc without a change.
   std::span<char> Room(size_t least) {

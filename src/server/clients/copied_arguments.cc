@@ -18,7 +18,7 @@ CopiedArguments::CopiedArguments(std::span<const std::string_view> arguments) : 
 }
 
 uint64_t CopiedArguments::memory() const noexcept {
-  return block_ == nullptr ? 0 : Heap::SizeClass(block_bytes());
+  return block_ == nullptr ? 0 : MallocSizeClass(block_bytes());
 }
 
 }  // namespace mayfly

@@ -15,24 +15,24 @@ namespace mayfly {
 
 inline uint64_t TextBytes(const std::string& text) noexcept {
   const bool within = text.capacity() < sizeof(std::string) / 2;  // the text lies in the object itself
-  return within ? 0 : Heap::SizeClass(text.capacity() + 1);
+  return within ? 0 : MallocSizeClass(text.capacity() + 1);
 }
 
 // Of an unordered map: an element, and the array of pointers to elements.
 template <typename Table>
 constexpr uint64_t NodeBytes() noexcept {
-  return Heap::SizeClass(sizeof(void*) + sizeof(typename Table::value_type));
+  return MallocSizeClass(sizeof(void*) + sizeof(typename Table::value_type));
 }
 template <typename Table>
 uint64_t BucketBytes(const Table& table) noexcept {
   const size_t buckets = table.bucket_count();
-  return buckets <= 1 ? 0 : Heap::SizeClass(buckets * sizeof(void*));  // one bucket lies in the table itself
+  return buckets <= 1 ? 0 : MallocSizeClass(buckets * sizeof(void*));  // one bucket lies in the table itself
 }
 
 // Of a vector: its array.
 template <typename Array>
 uint64_t ArrayBytes(const Array& array) noexcept {
-  return array.capacity() == 0 ? 0 : Heap::SizeClass(array.capacity() * sizeof(typename Array::value_type));
+  return array.capacity() == 0 ? 0 : MallocSizeClass(array.capacity() * sizeof(typename Array::value_type));
 }
 
 }  // namespace mayfly

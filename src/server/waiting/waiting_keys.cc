@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/memory/heap.h"
 #include "server/clients/name_bytes.h"
 #include "server/waiting/parking.h"
 
@@ -109,7 +110,7 @@ const Wait* WaitingKeys::NextAfter(const WaitedKey& key, uint64_t order) noexcep
 }
 
 uint64_t WaitingKeys::BytesOf(const WaitedKey& key) noexcept {
-  return Heap::SizeClass(sizeof(WaitedKey)) + NodeBytes<Keys>() + TextBytes(key.name);
+  return MallocSizeClass(sizeof(WaitedKey)) + NodeBytes<Keys>() + TextBytes(key.name);
 }
 
 WaitedKey& WaitingKeys::KeyOf(unsigned db, std::string_view name) {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <new>
 
+#include "base/memory/heap.h"
 #include "base/text/glob.h"
 #include "resp/bulk_text.h"
 #include "server/clients/sessions.h"
@@ -38,7 +39,7 @@ bool Matches(std::string_view pattern, std::string_view text, bool beside_anchor
 }
 
 constexpr uint64_t kSubscriptionBytes =
-    Heap::SizeClass(sizeof(Subscription)) + NodeBytes<Subscriptions::ByName>();
+    MallocSizeClass(sizeof(Subscription)) + NodeBytes<Subscriptions::ByName>();
 
 }  // namespace
 
@@ -169,7 +170,7 @@ PubSub::Anchor PubSub::AnchorOf(std::string_view pattern) noexcept {
 }
 
 uint64_t PubSub::BytesOf(const Topic& topic) noexcept {
-  return Heap::SizeClass(sizeof(Topic)) + NodeBytes<Topics>() + TextBytes(topic.name) + TextBytes(topic.head);
+  return MallocSizeClass(sizeof(Topic)) + NodeBytes<Topics>() + TextBytes(topic.name) + TextBytes(topic.head);
 }
 
 uint64_t PubSub::BytesWith(const Topic& topic) noexcept { return kSubscriptionBytes + BytesOf(topic); }

@@ -134,8 +134,8 @@ size_t Tracking::prefixes() const noexcept {
 size_t Tracking::BytesOf(const Readers& readers) noexcept {
   constexpr size_t kNode = 64;  // of the map, with its share of the buckets
   const size_t name =
-      readers.name.size() < sizeof(std::string) / 2 ? 0 : Heap::SizeClass(readers.name.capacity() + 1);
-  return kNode + sizeof(Readers) + name + Heap::SizeClass(readers.ids.capacity() * sizeof(uint64_t));
+      readers.name.size() < sizeof(std::string) / 2 ? 0 : MallocSizeClass(readers.name.capacity() + 1);
+  return kNode + sizeof(Readers) + name + MallocSizeClass(readers.ids.capacity() * sizeof(uint64_t));
 }
 
 void Tracking::ForgetKeys() noexcept {

@@ -2,6 +2,7 @@
 
 #include <cassert>
 
+#include "base/memory/heap.h"
 #include "cache/keyspace/databases.h"
 #include "server/clients/name_bytes.h"
 #include "server/clients/transaction.h"
@@ -20,7 +21,7 @@ bool HasDueMember(const Entry& entry, Now now) noexcept {
   return entry.timed() && entry.encoding() == Encoding::kRich && entry.rich()->NextDeadline().Reached(now);
 }
 
-constexpr uint64_t kWatchBytes = Heap::SizeClass(2 * sizeof(void*) + sizeof(KeyWatch));  // in its list
+constexpr uint64_t kWatchBytes = MallocSizeClass(2 * sizeof(void*) + sizeof(KeyWatch));  // in its list
 
 }  // namespace
 
@@ -89,7 +90,7 @@ bool WatchedKeys::Changed(const Session& session, Databases& databases, Now now)
 }
 
 uint64_t WatchedKeys::BytesOf(const WatchedKey& key) noexcept {
-  return Heap::SizeClass(sizeof(WatchedKey)) + NodeBytes<Keys>() + TextBytes(key.name);
+  return MallocSizeClass(sizeof(WatchedKey)) + NodeBytes<Keys>() + TextBytes(key.name);
 }
 
 WatchedKey& WatchedKeys::Add(unsigned db, std::string_view name) {

@@ -28,12 +28,18 @@ TEST_CASE("a reference resolves to the object that it was made from") {
   }
 }
 
-TEST_CASE("objects of a multiple of 64 bytes are aligned to 64") {
+TEST_CASE("arrays of cache lines are aligned to 64, and take their class of malloc") {
   Heap heap(Heap::kMinRegionBytes);
-  for (const size_t lines : {1, 2, 4, 8, 16, 32, 64, 80, 96, 112, 128}) {
-    void* object = heap.Allocate(lines * 64);
-    CHECK(reinterpret_cast<uintptr_t>(object) % 64 == 0);
-    heap.Free(object, lines * 64);
+  for (size_t bytes = 64; bytes <= 16'384; bytes += 64) {
+    const uint64_t before = heap.ThreadBytes();
+    void* const first = heap.AllocateLines(bytes);
+    void* const second = heap.AllocateLines(bytes);
+    REQUIRE(reinterpret_cast<uintptr_t>(first) % 64 == 0);
+    REQUIRE(reinterpret_cast<uintptr_t>(second) % 64 == 0);
+    REQUIRE(heap.ThreadBytes() - before == 2 * MallocSizeClass(bytes));
+    heap.FreeLines(first, bytes);
+    heap.FreeLines(second, bytes);
+    REQUIRE(heap.ThreadBytes() == before);
   }
 }
 
@@ -74,14 +80,14 @@ TEST_CASE("a region full of small objects returns null, and allocates again afte
   CHECK(objects.back() != nullptr);
   for (void* object : objects) heap.Free(object, kSize);
   heap.Purge();  // also returns the empty current slab
-  void* of_another_size = heap.Allocate(4 * kSize);
+  void* of_another_size = heap.Allocate(20 * kSize);
   CHECK(of_another_size != nullptr);
-  heap.Free(of_another_size, 4 * kSize);
+  heap.Free(of_another_size, 20 * kSize);
 }
 
 TEST_CASE("ThreadBytes follows allocations and frees") {
   Heap heap(Heap::kMinRegionBytes);
-  for (const size_t size : {100, 129, 150, 512, 513}) {
+  for (const size_t size : {100, 129, 150, 512, 513, 1000, 2512, 2513}) {
     const uint64_t before = heap.ThreadBytes();
     void* object = heap.Allocate(size);
     CHECK(heap.ThreadBytes() - before == Heap::SizeClass(size));
@@ -92,8 +98,8 @@ TEST_CASE("ThreadBytes follows allocations and frees") {
   }
 }
 
-TEST_CASE("up to 512 bytes no object is rounded up by 16 bytes or more") {
-  for (size_t size = 9; size <= 512; ++size) {
+TEST_CASE("up to 720 bytes no object is rounded up by 16 bytes or more") {
+  for (size_t size = 9; size <= 720; ++size) {
     REQUIRE(Heap::SizeClass(size) >= size);
     REQUIRE(Heap::SizeClass(size) < size + 16);
   }
@@ -158,7 +164,7 @@ TEST_CASE("what lies free among objects is no longer allocated, but still active
   constexpr size_t kObjectsBytes = 8 << 20;
   Heap heap(Heap::kMinRegionBytes);
   // In slabs, and in extents of the allocator.
-  for (const size_t size : {size_t{64}, size_t{320}, size_t{1024}}) {
+  for (const size_t size : {size_t{64}, size_t{320}, size_t{1024}, size_t{3000}}) {
     CAPTURE(size);
     std::vector<void*> objects(kObjectsBytes / size);
     for (void*& object : objects) REQUIRE((object = heap.Allocate(size)) != nullptr);
@@ -185,6 +191,10 @@ TEST_CASE("SizeClass agrees with the allocator") {
     REQUIRE(heap.ThreadBytes() - before == Heap::SizeClass(size));
     heap.Free(object, size);
   }
+}
+
+TEST_CASE("MallocSizeClass agrees with the allocator") {
+  for (size_t size = 1; size <= 70'000; ++size) REQUIRE(MallocSizeClass(size) == nallocx(size, 0));
 }
 #endif
 

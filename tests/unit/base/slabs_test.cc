@@ -17,7 +17,7 @@ namespace {
 // Slabs from malloc, so that sanitizers detect writes past their end or after their return.
 class CountedSource final : public SlabSource {
  public:
-  static constexpr size_t kBytesTaken = 32 * 1024;  // as for an allocator with pages of 64 KB
+  static constexpr size_t kBytesTaken = Slabs::kSlabAlignment;
 
   explicit CountedSource(size_t limit) noexcept : limit_(limit) {}
   CountedSource(const CountedSource&) = delete;
@@ -29,8 +29,8 @@ class CountedSource final : public SlabSource {
   void* GetSlab() noexcept override {
     void* slab = nullptr;
     if (out_.size() == limit_) return nullptr;
-    if (posix_memalign(&slab, Slabs::kSlabAlignment, Slabs::kSlabBytes) != 0) return nullptr;
-    std::memset(slab, 0xEE, Slabs::kSlabBytes);
+    if (posix_memalign(&slab, Slabs::kSlabAlignment, kBytesTaken) != 0) return nullptr;
+    std::memset(slab, 0xEE, kBytesTaken);
     out_.insert(slab);
     return slab;
   }
@@ -39,7 +39,7 @@ class CountedSource final : public SlabSource {
     std::free(slab);
   }
   size_t BytesTaken() const noexcept override { return kBytesTaken; }
-  size_t BytesUsable() const noexcept override { return Slabs::kSlabBytes; }
+  size_t BytesUsable() const noexcept override { return kBytesTaken; }
 
   size_t out() const noexcept { return out_.size(); }
   bool returned_foreign() const noexcept { return returned_foreign_; }
@@ -47,7 +47,7 @@ class CountedSource final : public SlabSource {
     auto slab = out_.upper_bound(const_cast<char*>(object));
     if (slab == out_.begin()) return false;
     const auto* begin = static_cast<const char*>(*--slab);
-    return object + size <= begin + Slabs::kSlabBytes;
+    return object + size <= begin + kBytesTaken;
   }
 
  private:
@@ -63,7 +63,7 @@ struct SlabsTest {
   // Allocates objects of one size until another slab is full.
   std::vector<char*> FillSlab(size_t size) {
     std::vector<char*> objects;
-    const size_t capacity = (Slabs::kSlabBytes - 64) / Slabs::SizeClass(size);
+    const size_t capacity = kSlabRoom / Slabs::SizeClass(size);
     while (objects.size() < capacity) objects.push_back(Allocate(size));
     return objects;
   }
@@ -86,16 +86,21 @@ bool Intact(const char* object, const Owned& owned) {
 
 }  // namespace
 
-TEST_CASE("classes lie 16 bytes apart between 129 and 512 bytes") {
-  for (const size_t size : {size_t{0}, size_t{1}, size_t{128}, size_t{513}, SIZE_MAX}) {
+TEST_CASE("a class is the largest multiple of 16 of which as many objects fit into a slab") {
+  for (const size_t size : {size_t{0}, size_t{1}, size_t{128}, size_t{2513}, SIZE_MAX}) {
     CHECK(!Slabs::Serves(size));
   }
-  for (size_t size = 129; size <= 512; ++size) {
+  for (size_t size = 129; size <= 2512; ++size) {
+    CAPTURE(size);
     REQUIRE(Slabs::Serves(size));
     const size_t taken = Slabs::SizeClass(size);
     REQUIRE(taken >= size);
-    REQUIRE(taken < size + 16);
     REQUIRE(taken % 16 == 0);
+    const size_t rounded = (size + 15) / 16 * 16;
+    REQUIRE(kSlabRoom / taken == kSlabRoom / rounded);
+    REQUIRE(kSlabRoom / (taken + 16) < kSlabRoom / taken);
+    REQUIRE((size > 720 || taken == rounded));
+    REQUIRE(taken < size + size / 10 + 16);
   }
 }
 
@@ -110,10 +115,10 @@ TEST_CASE("random allocations of all classes keep their bytes and never overlap"
     // In waves: grows to thousands of objects and falls to few, so that slabs fill and empty.
     const bool growing = step / 30'000 % 2 == 0;
     if (order.empty() || random() % 8 < (growing ? 5U : 3U)) {
-      const size_t size = 129 + random() % 384;
+      const size_t size = random() % 4 == 0 ? 513 + random() % 2000 : 129 + random() % 384;
       char* object = test.Allocate(size);
       REQUIRE(object != nullptr);
-      REQUIRE(reinterpret_cast<uintptr_t>(object) % (size % 64 == 0 ? 64 : 16) == 0);
+      REQUIRE(reinterpret_cast<uintptr_t>(object) % 16 == 0);
       REQUIRE(test.source.Holds(object, Slabs::SizeClass(size)));
       const auto [at, fresh] =
           model.emplace(object, Owned{Slabs::SizeClass(size), static_cast<char>(random())});
@@ -143,7 +148,7 @@ TEST_CASE("random allocations of all classes keep their bytes and never overlap"
     test.slabs.Free(object);
   }
   CHECK(test.slabs.Validate());
-  CHECK(test.slabs.slab_count() <= 24);  // each class keeps its current slab
+  CHECK(test.slabs.slab_count() <= kSlabClasses.count());  // each class keeps its current slab
   test.slabs.Purge();
   CHECK(test.source.out() == 0);
   CHECK(test.slabs.idle_bytes() == 0);
@@ -152,13 +157,12 @@ TEST_CASE("random allocations of all classes keep their bytes and never overlap"
 }
 
 TEST_CASE("less than 2 % of a slab is unusable") {
-  for (size_t size = 144; size <= 512; size += 16) {
+  for (size_t size = 144; size <= 2512; size += 16) {
+    CAPTURE(size);
     SlabsTest test;
     test.FillSlab(size);
     CHECK(test.slabs.slab_count() == 1);
-    const size_t serves_no_object =
-        Slabs::kSlabBytes - (CountedSource::kBytesTaken - test.slabs.idle_bytes());
-    CHECK(serves_no_object * 50 < Slabs::kSlabBytes);
+    CHECK(test.slabs.idle_bytes() * 50 < int64_t{CountedSource::kBytesTaken});
     test.Allocate(size);
     CHECK(test.slabs.slab_count() == 2);
   }

@@ -109,12 +109,12 @@ TEST_CASE_METHOD(CompactFixture, "whatever happens between two pages of a pass, 
   uint64_t cursor = 0;
   Compactor::Count count;
   for (int step = 0; step < 20'000; ++step) {
-    const std::string name = NameOf(random() % 500);
+    const std::string name = NameOf(random() % 2000);
     switch (random() % 8) {
       case 0:
       case 1:
       case 2:
-        model[name] = std::string(random() % 1200, static_cast<char>('a' + random() % 26));
+        model[name] = std::string(random() % 4 * 300, static_cast<char>('a' + random() % 26));
         Set(name, model[name], random() % 2 == 0 ? Expiry::Never() : In(1'000'000));
         break;
       case 3:

@@ -23,6 +23,7 @@
 #include <cassert>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <type_traits>
 #include <utility>
@@ -97,8 +98,8 @@ class IdChunks {
   // Memory outside of this object, as rounded by the allocator.
   uint64_t Bytes() const noexcept {
     const uint64_t pointers =
-        chunks_.capacity() == 0 ? 0 : Heap::SizeClass(chunks_.capacity() * sizeof(void*));
-    return pointers + (chunks_.size() - head_) * Heap::SizeClass(sizeof(Chunk));
+        chunks_.capacity() == 0 ? 0 : MallocSizeClass(chunks_.capacity() * sizeof(void*));
+    return pointers + (chunks_.size() - head_) * MallocSizeClass(sizeof(Chunk));
   }
   // For tests.
   bool Validate() const;
@@ -325,13 +326,11 @@ std::vector<StreamId> IdChunks<Payload>::LowestRanked(int64_t most,
 
 template <typename Payload>
 int64_t IdChunks<Payload>::LowestRank() const noexcept requires HasRank<Payload> {
-  for (;;) {
-    const auto least =
-        std::min_element(chunks_.begin() + static_cast<ptrdiff_t>(head_), chunks_.end(),
-                         [](const auto& a, const auto& b) { return a->bound.least < b->bound.least; });
-    const int64_t bound = (*least)->bound.least;
-    if ((*least)->LowestRank() == bound) return bound;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (size_t i = head_; i < chunks_.size(); ++i) {
+    if (chunks_[i]->bound.least < least) least = std::min(least, chunks_[i]->LowestRank());
   }
+  return least;
 }
 
 template <typename Payload>

@@ -9,11 +9,11 @@ namespace mayfly {
 namespace {
 
 // A node of a map by name: three pointers and a colour, the name's view, the pointer.
-constexpr uint64_t kNodeBytes = Heap::SizeClass(4 * sizeof(void*) + sizeof(std::string_view) + sizeof(void*));
+constexpr uint64_t kNodeBytes = MallocSizeClass(4 * sizeof(void*) + sizeof(std::string_view) + sizeof(void*));
 
 // A short text lies within its object.
 uint64_t TextBytes(const std::string& text) noexcept {
-  return text.capacity() < sizeof(std::string) / 2 ? 0 : Heap::SizeClass(text.capacity() + 1);
+  return text.capacity() < sizeof(std::string) / 2 ? 0 : MallocSizeClass(text.capacity() + 1);
 }
 
 // A consumer with more than one in so many of the group's entries goes in a walk through the group.
@@ -39,11 +39,11 @@ class StreamGroup::Recount {
 
 StreamGroup::StreamGroup(std::string_view its_name, StreamId last, int64_t read, uint64_t& account)
     : name(its_name), last_id(last), entries_read(read), account_(&account) {
-  Count(kNodeBytes + Heap::SizeClass(sizeof(StreamGroup)) + TextBytes(name));
+  Count(kNodeBytes + MallocSizeClass(sizeof(StreamGroup)) + TextBytes(name));
 }
 
 uint64_t StreamGroup::BytesOf(const StreamConsumer& consumer) noexcept {
-  return kNodeBytes + Heap::SizeClass(sizeof(StreamConsumer)) + TextBytes(consumer.name) +
+  return kNodeBytes + MallocSizeClass(sizeof(StreamConsumer)) + TextBytes(consumer.name) +
          consumer.pending_.Bytes();
 }
 
@@ -62,13 +62,32 @@ const StreamConsumer* StreamGroup::ConsumerAfter(const StreamConsumer* before) c
   return found != consumers_.end() ? found->second.get() : nullptr;
 }
 
+uint64_t StreamGroup::BytesOfNumbers() const noexcept {
+  const size_t room = numbers_.capacity();
+  return room == 0
+             ? 0
+             : MallocSizeClass(room * sizeof(StreamConsumer*)) + MallocSizeClass(room * sizeof(uint32_t));
+}
+
+void StreamGroup::MakeFreeNumber() {
+  if (!free_numbers_.empty()) return;
+  if (const size_t size = numbers_.size(); size == numbers_.capacity()) {
+    const uint64_t before = BytesOfNumbers();
+    free_numbers_.reserve(std::max<size_t>(2 * size, 1));
+    numbers_.reserve(std::max<size_t>(2 * size, 1));
+    Count(BytesOfNumbers() - before);
+  }
+  free_numbers_.push_back(static_cast<uint32_t>(numbers_.size()));
+  numbers_.push_back(nullptr);
+}
+
 StreamConsumer& StreamGroup::AddConsumer(std::string_view consumer, int64_t now_ms) {
-  const auto free = std::find(numbers_.begin(), numbers_.end(), nullptr);
-  const auto number = static_cast<uint32_t>(free - numbers_.begin());
+  MakeFreeNumber();
+  const uint32_t number = free_numbers_.back();
   auto made = std::make_unique<StreamConsumer>(consumer, number, now_ms);
-  if (free == numbers_.end()) numbers_.push_back(nullptr);
   StreamConsumer& added = *made;
   consumers_.emplace(added.name, std::move(made));
+  free_numbers_.pop_back();
   numbers_[number] = &added;
   Count(BytesOf(added));
   return added;
@@ -88,6 +107,7 @@ size_t StreamGroup::RemoveConsumer(StreamConsumer& consumer) noexcept {
   }
   Count(0 - BytesOf(consumer));
   numbers_[consumer.number] = nullptr;
+  free_numbers_.push_back(consumer.number);
   consumers_.erase(consumer.name);
   return count;
 }
@@ -145,6 +165,9 @@ std::unique_ptr<StreamGroup> StreamGroup::Clone(uint64_t& account) const {
   copy->pending_ = pending_.Clone();
   copy->Count(copy->pending_.Bytes());
   copy->numbers_.resize(numbers_.size());
+  copy->free_numbers_.reserve(copy->numbers_.capacity());
+  copy->free_numbers_ = free_numbers_;
+  copy->Count(copy->BytesOfNumbers());
   for (const auto& [its_name, consumer] : consumers_) {
     auto made = std::make_unique<StreamConsumer>(its_name, consumer->number, consumer->seen_ms);
     made->active_ms = consumer->active_ms;
@@ -181,7 +204,8 @@ bool StreamGroup::FreeSome(size_t budget) noexcept {
 }
 
 bool StreamGroup::Validate() const {
-  uint64_t bytes = kNodeBytes + Heap::SizeClass(sizeof(StreamGroup)) + TextBytes(name) + pending_.Bytes();
+  uint64_t bytes = kNodeBytes + MallocSizeClass(sizeof(StreamGroup)) + TextBytes(name) + pending_.Bytes() +
+                   BytesOfNumbers();
   size_t pending = 0;
   bool valid = pending_.Validate();
   for (const auto& [its_name, consumer] : consumers_) {
@@ -195,9 +219,9 @@ bool StreamGroup::Validate() const {
       return valid;
     });
   }
-  const auto used =
-      static_cast<size_t>(numbers_.size() - std::count(numbers_.begin(), numbers_.end(), nullptr));
-  return valid && bytes == bytes_ && pending == pending_.size() && used == consumers_.size();
+  for (const uint32_t free : free_numbers_) valid = valid && numbers_[free] == nullptr;
+  return valid && bytes == bytes_ && pending == pending_.size() &&
+         consumers_.size() + free_numbers_.size() == numbers_.size();
 }
 
 }  // namespace mayfly

@@ -62,7 +62,7 @@ size_t StreamGroups::AcknowledgeInAll(StreamId id) noexcept {
   return held;
 }
 
-uint64_t StreamGroups::Bytes() const noexcept { return Heap::SizeClass(sizeof(StreamGroups)) + bytes_; }
+uint64_t StreamGroups::Bytes() const noexcept { return MallocSizeClass(sizeof(StreamGroups)) + bytes_; }
 
 bool StreamGroups::IsLarge() const noexcept { return bytes_ > kFewBytes; }
 

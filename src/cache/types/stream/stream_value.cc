@@ -50,9 +50,9 @@ StreamValue::StreamValue() noexcept : RichValue(kType) {}
 StreamValue::~StreamValue() = default;
 
 uint64_t StreamValue::Bytes() const noexcept {
-  const uint64_t nodes = nodes_.capacity() == 0 ? 0 : Heap::SizeClass(nodes_.capacity() * sizeof(Node));
-  const uint64_t groups = groups_ != nullptr ? groups_->Bytes() + Heap::SizeClass(sizeof(LastRead)) : 0;
-  return Heap::SizeClass(sizeof(StreamValue)) + nodes + pack_bytes_ + groups;
+  const uint64_t nodes = nodes_.capacity() == 0 ? 0 : MallocSizeClass(nodes_.capacity() * sizeof(Node));
+  const uint64_t groups = groups_ != nullptr ? groups_->Bytes() + MallocSizeClass(sizeof(LastRead)) : 0;
+  return MallocSizeClass(sizeof(StreamValue)) + nodes + pack_bytes_ + groups;
 }
 
 std::unique_ptr<RichValue> StreamValue::Clone() const {
@@ -255,6 +255,13 @@ void StreamValue::Mark(Node& node, const Found& found) {
   --length_;
 }
 
+bool StreamValue::CanBeSaved(std::span<const std::string_view> pairs) noexcept {
+  constexpr size_t kOverhead = 10;  // of a text
+  size_t bytes = pairs.size() * kOverhead;
+  for (const std::string_view text : pairs) bytes += text.size();
+  return bytes < kMostSaved;
+}
+
 bool StreamValue::Delete(StreamId id) {
   if (nodes() == 0) return false;
   const size_t index = NodeBefore(id);
@@ -262,8 +269,8 @@ bool StreamValue::Delete(StreamId id) {
   for (Pack::At at = FirstOf(node); at != node.pack.end();) {
     const Found found = ReadEntry(node, at);
     at = found.next;
-    if (found.id < id) continue;
-    if (found.id > id || found.deleted) return false;
+    if (found.deleted || found.id < id) continue;
+    if (found.id > id) return false;
     if (node.live == 1) {
       RemoveNode(index);
     } else {
@@ -329,8 +336,8 @@ uint64_t StreamValue::TrimWithin(Node& node, const StreamTrim& trim) {
   for (Pack::At at = FirstOf(node); at != node.pack.end();) {
     const Found found = ReadEntry(node, at);
     at = found.next;
-    if (EndsTrim(trim, found.id)) break;
     if (found.deleted) continue;
+    if (EndsTrim(trim, found.id)) break;
     if (trim.references == StreamReferences::kDelete && groups_ != nullptr)
       EditGroups().AcknowledgeInAll(found.id);
     Mark(node, found);
@@ -394,8 +401,9 @@ uint64_t StreamValue::TrimAckedWithin(size_t index, const StreamTrim& trim) {
   for (Pack::At at = FirstOf(node); at != node.pack.end();) {
     const Found found = ReadEntry(node, at);
     at = found.next;
+    if (found.deleted) continue;
     if (EndsTrim(trim, found.id)) break;
-    if (found.deleted || !groups_->AllAreDoneWith(found.id)) continue;
+    if (!groups_->AllAreDoneWith(found.id)) continue;
     max_deleted_ = std::max(max_deleted_, found.id);
     ++removed;
     if (node.live == 1) {
@@ -457,9 +465,10 @@ bool StreamValue::Validate() const {
     for (Pack::At at = FirstOf(node); at != node.pack.end();) {
       const Found found = ReadEntry(node, at);
       at = found.next;
+      ++(found.deleted ? deleted : live);
+      if (found.deleted) continue;
       if (found.id <= before || found.id > last_id_) return false;
       before = found.id;
-      ++(found.deleted ? deleted : live);
     }
     if (live != node.live || deleted != node.deleted) return false;
     length += live;

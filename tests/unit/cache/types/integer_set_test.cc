@@ -16,13 +16,13 @@ TEST_CASE("integers are as wide as the widest needs, and in one allocation") {
   CHECK(integers.Add(32767));
   CHECK(integers.Add(-32768));
   CHECK(integers.width() == 2);
-  CHECK(integers.memory() == Heap::SizeClass(8 + 2 * 2));
+  CHECK(integers.memory() == MallocSizeClass(8 + 2 * 2));
   CHECK(integers.Add(32768));
   CHECK(integers.width() == 4);
   CHECK(integers.Add(INT64_MIN));
   CHECK(integers.Add(INT64_MAX));
   CHECK(integers.width() == 8);
-  CHECK(integers.memory() == Heap::SizeClass(8 + 5 * 8));
+  CHECK(integers.memory() == MallocSizeClass(8 + 5 * 8));
   CHECK_FALSE(integers.Add(32768));
   CHECK(integers.At(0) == INT64_MIN);
   CHECK(integers.At(1) == -32768);

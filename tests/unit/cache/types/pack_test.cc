@@ -199,7 +199,7 @@ TEST_CASE("a pack does what a vector of texts does") {
     REQUIRE(pack.Validate());
     REQUIRE(Texts(pack) == model);
     REQUIRE(Texts(pack.Clone()) == model);
-    REQUIRE(pack.memory() == Heap::SizeClass(pack.end()));
+    REQUIRE(pack.memory() == MallocSizeClass(pack.end()));
   }
 }
 

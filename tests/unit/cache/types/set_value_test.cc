@@ -131,10 +131,10 @@ TEST_CASE_METHOD(SetFixture, "a set does what a set of the library does, in all 
 
 TEST_CASE_METHOD(SetFixture,
                  "the bytes of a set are those of what it owns, and a large one is freed in slices") {
-  CHECK(set.Bytes() == Heap::SizeClass(sizeof(SetValue)));
+  CHECK(set.Bytes() == MallocSizeClass(sizeof(SetValue)));
   CHECK(set.BurialLink() == nullptr);
   for (int i = 0; i < 10; ++i) Add(std::to_string(i));
-  CHECK(set.Bytes() == Heap::SizeClass(sizeof(SetValue)) + Heap::SizeClass(8 + 10 * 2));
+  CHECK(set.Bytes() == MallocSizeClass(sizeof(SetValue)) + MallocSizeClass(8 + 10 * 2));
   CHECK(set.FreeSome(1));
   for (int i = 0; i < 10'000; ++i) Add("member " + std::to_string(i));
   CHECK(set.BurialLink() != nullptr);
