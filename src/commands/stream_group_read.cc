@@ -140,11 +140,11 @@ class GroupReader {
   }
   void ReadNew(const StreamValue& stream, StreamGroup& group, StreamConsumer& consumer) {
     StreamId low = group.last_id;
-    low.Increment();
+    const bool may_have_more = low.Increment();
     size_t shown = 0;
     resp::Deferred array = ctx_.reply.Defer();
     for (const StreamId id : source_.idle) shown += Claim(stream, group, consumer, id) ? 1U : 0U;
-    if (shown != 0 && shown == options_.count) return array.Array(shown);
+    if (!may_have_more || (shown != 0 && shown == options_.count)) return array.Array(shown);
     const DeliveryCount count(stream);
     stream.ForRange(low, StreamId::Max(), false, [&](const StreamEntry& entry) {
       if (!options_.no_ack) Deliver(group, consumer, entry.id, 1);

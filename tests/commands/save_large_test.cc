@@ -588,6 +588,22 @@ TEST_CASE_METHOD(LargeSaveTest,
   FinishSave();
 }
 
+TEST_CASE_METHOD(LargeSaveTest,
+                 "a stream whose last id falls while it is saved has its entries of the beginning") {
+  for (int i = 1; i <= kMembers; ++i) Run({"XADD", "stream", std::to_string(i) + "-0", "field", Text()});
+  Run({"XSETID", "stream", "100000-0"});
+  Run({"BGSAVE"});
+  Slice(1);
+  Run({"XSETID", "stream", "4000-0"});
+  CHECK(Run({"XADD", "stream", "5000-0", "field", "new"}) == Bulk("5000-0"));
+  FinishSave();
+  Run({"FLUSHALL"});
+  CHECK(snapshots().LoadNow({}, now()) == "");
+  CHECK(Run({"XLEN", "stream"}) == Integer(kMembers));
+  CHECK(Run({"XADD", "stream", "5000-0", "field", "new"}).kind ==
+        Reply::Kind::kError);  // 100000-0 is saved too
+}
+
 TEST_CASE_METHOD(LargeSaveTest, "a large value that no key has any more is freed once it is saved") {
   Fill();
   const uint64_t empty = server().databases.waiting_bytes();

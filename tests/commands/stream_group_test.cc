@@ -104,6 +104,16 @@ TEST_CASE_METHOD(GroupTest,
         Map({Bulk("t"), Array({Entry("5-5", {"g", "w"})})}));
 }
 
+TEST_CASE_METHOD(CommandTest, "a group at the highest id gets nothing new, and what it claims only once") {
+  Run({"XADD", "s", "18446744073709551615-18446744073709551615", "f", "v"});
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"});
+  const Reply claimed = Run({"XREADGROUP", "GROUP", "g", "b", "CLAIM", "0", "STREAMS", "s", ">"});
+  REQUIRE(claimed.elements.size() == 1);
+  CHECK(claimed.elements[0].elements[1].elements.size() == 1);
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "b", "STREAMS", "s", ">"}) == NullArray());
+}
+
 TEST_CASE_METHOD(GroupTest,
                  "XCLAIM gives idle entries to another consumer, and forgets those that have gone") {
   Run({"XGROUP", "CREATE", "s", "g", "0"});

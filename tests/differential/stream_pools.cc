@@ -68,7 +68,7 @@ constexpr Pool kPools[] = {
     {"xrevrange", "start-id", Bound},
     {"xrevrange", "end-id", Bound},
     {"xrevrange", "count", Count},
-    {"xsetid", "last-id", [](ValuePools& p) { return Words{std::to_string(300 + p.dice().Below(300))}; }},
+    {"xsetid", "last-id", [](ValuePools& p) { return Words{std::to_string(p.dice().Below(600))}; }},
     {"xsetid", "entries-added",
      [](ValuePools& p) {
        return OneOf(p, {"0", "3", "1000", "1000", "1001"});

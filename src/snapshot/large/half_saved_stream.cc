@@ -13,7 +13,7 @@ HalfSavedStream::HalfSavedStream(SaveHome& home, unsigned database, std::string_
                                  std::string&& facts)
     : HalfSaved(home, database, std::move(facts)),
       stream_(&stream),
-      last_(stream.last_id()),
+      last_(stream.LastEntryId()),
       left_(stream.nodes()),
       groups_(stream.groups(), rdb::StreamTypeOf(stream)),
       aside_(&home.buffered_bytes) {

@@ -1,7 +1,8 @@
 // A stream that is half saved (half_saved.h).
 //
 // Nodes are saved from the oldest. Before an entry goes, the nodes up to the entry's are saved into the buffer. Entries that
-// clients add come after the last ID of the beginning, and are not written, not even if they lie in a node with older ones.
+// clients add come after the last entry of the beginning (not always after the stream's last ID: XSETID may lower that), and
+// are not written, not even if they lie in a node with older ones.
 //
 // Groups come last in the file. Before a group changes, all groups are saved into a buffer of their own.
 #pragma once
@@ -45,9 +46,9 @@ class HalfSavedStream final : public HalfSaved, private StreamWatch {
   void Detach() noexcept;
 
   StreamValue* stream_;  // null: nothing is left to read
-  const StreamId last_;
-  StreamId from_ = {};  // the nodes before are saved
-  size_t left_;         // nodes
+  const StreamId last_;  // of an entry at the beginning
+  StreamId from_ = {};   // the nodes before are saved
+  size_t left_;          // nodes
   bool begun_ = false;
   std::string totals_;  // after the nodes
   rdb::StreamGroupsOut groups_;

@@ -121,6 +121,9 @@ class StreamGroup {
   class Recount;
 
   static uint64_t BytesOf(const StreamConsumer& consumer) noexcept;
+  uint64_t BytesOfNumbers() const noexcept;
+  // Makes sure that there is a free number. Throws std::bad_alloc without a change.
+  void MakeFreeNumber();
   void Count(uint64_t more) noexcept {
     bytes_ += more;
     *account_ += more;
@@ -129,6 +132,7 @@ class StreamGroup {
   IdChunks<Delivery> pending_;
   std::map<std::string_view, std::unique_ptr<StreamConsumer>> consumers_;  // by their own names
   std::vector<StreamConsumer*> numbers_;                                   // null: free
+  std::vector<uint32_t> free_numbers_;                                     // with room for all
   uint64_t bytes_ = 0;
   uint64_t* account_;
 };

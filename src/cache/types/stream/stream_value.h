@@ -110,6 +110,11 @@ class StreamValue final : public RichValue {
     if (nodes() != 0) nodes_.back().pack.Prefetch();
   }
 
+  // Returns false for an entry that no snapshot file can have: there an entry is one string, of 512 MB at most with some bytes
+  // for each field and value.
+  static bool CanBeSaved(std::span<const std::string_view> pairs) noexcept;
+  static constexpr size_t kMostSaved = size_t{510} << 20;
+
   size_t length() const noexcept { return length_; }
   size_t nodes() const noexcept { return nodes_.size() - head_; }
   StreamId last_id() const noexcept { return last_id_; }
@@ -155,8 +160,8 @@ class StreamValue final : public RichValue {
       for (Pack::At at = StartIn(node, low); at != node.pack.end();) {
         const Found found = ReadEntry(node, at);
         at = found.next;
-        if (found.id > high) return;
         if (found.deleted || found.id < low) continue;
+        if (found.id > high) return;
         if (!fn(EntryOf(node, found))) return NoteRead(node, before, found);
         before = found.id;
       }
@@ -228,8 +233,8 @@ class StreamValue final : public RichValue {
   // The last entry of the last reading, of a stream with groups: consumers read on from there, and need not pass what was read.
   // The places stay as long as the node does: entries are only added at its end, and marked as deleted in their places.
   struct LastRead {
-    StreamId node = StreamId::Max();  // its first id
-    StreamId before = {};             // no entry lies between this id and `id`
+    StreamId node = {};    // its first id; 0-0, which no entry has: there is none
+    StreamId before = {};  // no entry lies between this id and `id`
     StreamId id = {};
     Pack::At at = 0;
     Pack::At next = 0;

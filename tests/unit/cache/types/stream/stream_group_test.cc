@@ -64,6 +64,23 @@ TEST_CASE("a group knows what each consumer holds, whatever is delivered, claime
   REQUIRE((group.Validate() && SameGroup(group, model)));
 }
 
+TEST_CASE("a consumer takes the number of one that has gone, without a search") {
+  constexpr uint32_t kConsumers = 200'000;
+  uint64_t account = 0;
+  StreamGroup group("g", {}, 0, account);
+  for (uint32_t i = 0; i < kConsumers; ++i) REQUIRE(group.AddConsumer(std::to_string(i), 0).number == i);
+  for (const char* name : {"7", "50000"}) group.RemoveConsumer(*group.FindConsumer(name));
+  REQUIRE(group.Validate());
+  const auto copy = group.Clone(account);
+  REQUIRE(copy->Validate());
+  for (StreamGroup* of : {&group, copy.get()}) {
+    CHECK(of->AddConsumer("a", 0).number == 50'000);
+    CHECK(of->AddConsumer("b", 0).number == 7);
+    CHECK(of->AddConsumer("c", 0).number == kConsumers);
+    CHECK(of->Validate());
+  }
+}
+
 TEST_CASE("a pending entry takes less than 34 bytes; it takes 84 in redis-server") {
   constexpr uint64_t kEntries = 1'000'000;
   uint64_t account = 0;
