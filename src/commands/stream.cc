@@ -48,9 +48,7 @@ std::optional<StreamId> NextId(const Context& ctx, StreamId last, const std::opt
 
 // False after having answered the error.
 bool RequireSmall(Context& ctx, std::span<const std::string_view> pairs) {
-  size_t bytes = 0;
-  for (const std::string_view text : pairs) bytes += text.size();
-  if (bytes < Pack::kTooLong) return true;
+  if (StreamValue::CanBeSaved(pairs)) return true;
   ctx.Fail("ERR Elements are too large to be stored");
   return false;
 }

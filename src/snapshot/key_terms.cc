@@ -73,6 +73,7 @@ bool ReadKeyTerms(std::string_view record, KeyTerms& terms) {
     for (; count != 0; --count) {
       std::string_view tag;
       if (in.String(tag) != ReadStatus::kOk) return false;
+      if (in.text_bytes() > record.size()) return false;  // a tag is never compressed
       terms.tags.emplace_back(tag);
     }
   }

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/bits/key_slot.h"
 #include "base/log/log.h"
 #include "base/text/numbers.h"
 #include "cache/keyspace/adopter.h"
@@ -14,6 +15,7 @@
 #include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/memory/memory_meter.h"
+#include "server/cluster/cluster.h"
 #include "server/figures/stats.h"
 #include "server/function_libraries.h"
 #include "server/hubs/hubs.h"
@@ -208,6 +210,11 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
   Keyspace* const home = claims_->HomeOf(from.database);
   if (home == nullptr) {
     ++(from.database < server_.databases.count() ? result_.overtaken : result_.homeless);
+    return;
+  }
+  if (!terms_.from_master && server_.cluster != nullptr && !server_.cluster->emulated() &&
+      !server_.cluster->map().Holds(SlotOf(from.name))) {
+    ++result_.homeless;
     return;
   }
   try {

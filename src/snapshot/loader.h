@@ -68,7 +68,7 @@ struct LoadResult {
   uint64_t empty = 0;      // not loaded: values without members, keys whose namespace has no room for a share
   uint64_t modules = 0;    // not loaded: values of modules
   uint64_t extras = 0;     // records of modules beside values
-  uint64_t homeless = 0;   // not loaded: the database does not exist here
+  uint64_t homeless = 0;   // not loaded: the database does not exist here, or the slot is another node's
   uint64_t libraries = 0;  // of functions, loaded
   uint64_t refused = 0;    // libraries that cannot be loaded
   uint64_t bytes = 0;      // of the file

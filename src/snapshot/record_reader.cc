@@ -1,7 +1,6 @@
 #include "snapshot/record_reader.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <utility>
 
 #include "base/text/numbers.h"
@@ -114,9 +113,12 @@ RecordReader::Step RecordReader::ReadHead() {
 RecordReader::Step RecordReader::ReadRecord(Now now, size_t& budget) {
   if (!sink_.ReadyFor(key_.idle_steps, now, budget)) return Step::kSpent;
   const size_t start = in_.at();
+  const uint64_t text_before = in_.text_bytes();
   uint8_t code = 0;
   if (in_.Byte(code) != ReadStatus::kOk) return Step::kMore;
-  const Step step = code >= kLowestOpcode ? ReadOpcode(code) : ReadKey(code, now);
+  const bool begins_value = code < kLowestOpcode;
+  const Step step = begins_value ? ReadKey(code, now) : ReadOpcode(code);
+  rdb::Spend(budget, (begins_value ? 0 : 1) + (in_.text_bytes() - text_before) / rdb::kBytesOfElement);
   if (step == Step::kMore) in_.Rewind(start);
   return step;
 }
@@ -192,9 +194,10 @@ bool RecordReader::ReadOwnField(std::string_view name, std::string_view value) {
 
 bool RecordReader::ReadIdle(std::string_view name, std::string_view value) {
   const std::optional<int64_t> steps = ParseInteger(value);
-  if (!steps || std::abs(*steps) > int64_t{Entry::kTimeMask}) return false;
+  constexpr auto kMost = int64_t{Entry::kTimeMask};
+  if (!steps || *steps < -kMost || *steps > kMost) return false;
   const int64_t idle = *steps + (name == kIdleField ? static_cast<int64_t>(key_.idle_steps) : 0);
-  if (idle < 0 || idle > int64_t{Entry::kTimeMask}) return false;
+  if (idle < 0 || idle > kMost) return false;
   if (name == kEarlyField)
     key_.early_steps = static_cast<uint64_t>(idle);
   else

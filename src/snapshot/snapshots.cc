@@ -345,7 +345,8 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (result.full)
     log.Notice("the load has ended before the end of the file: maxmemory or maxkeys is reached");
   if (result.homeless != 0)
-    log.Warning("left out ", result.homeless, " keys of databases that do not exist here");
+    log.Warning("left out ", result.homeless,
+                " keys of databases that do not exist here, or of other nodes' slots");
   if (result.stale != 0) log.Notice("loaded ", result.stale, " stale values");
   if (result.modules != 0) log.Warning("skipped ", result.modules, " keys with values of modules");
   if (result.extras != 0) log.Warning("skipped ", result.extras, " records of modules");

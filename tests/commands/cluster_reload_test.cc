@@ -5,7 +5,9 @@
 #include <string>
 
 #include "base/time/tsc.h"
+#include "snapshot/snapshots.h"
 #include "support/cluster_test.h"
+#include "support/memory_disk.h"
 
 namespace mayfly::testing {
 namespace {
@@ -53,6 +55,22 @@ class ReloadTest : public ClusterTest {
 };
 
 }  // namespace
+
+TEST_CASE_METHOD(ReloadTest, "keys of a file whose slots went to another node meanwhile are not loaded") {
+  MemoryDisk disk;
+  server().server.snapshots = std::make_unique<Snapshots>(server().server, disk);
+  Run({"MSET", "b", "1", "{b}2", "2"});
+  Run({"SET", "bar", "stays"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  Take(false, false);
+  DropAll();
+  Run({"FLUSHALL"});
+  CHECK(Snapshots::Of(server().server).LoadNow({}, server().clock.Read()) == "");
+  Take(false, true);
+  CHECK(Run({"MGET", "b", "{b}2"}) == Array({Null(), Null()}));
+  CHECK(Run({"GET", "bar"}) == Bulk("stays"));
+  server().server.snapshots.reset();
+}
 
 TEST_CASE_METHOD(ReloadTest, "a slot that goes is the other node's at once, and its keys are dropped") {
   Run({"MSET", "b", "1", "{b}2", "2"});

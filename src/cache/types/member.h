@@ -28,6 +28,11 @@ struct MemberParts {
 
 class Member {
  public:
+  // A size is 4 bytes at most.
+  static bool CanHold(const MemberParts& parts) noexcept {
+    return parts.name.size() <= UINT32_MAX && (!parts.value || parts.value->size() <= UINT32_MAX);
+  }
+  // REQUIRES: CanHold(parts), as for Fill.
   static size_t SizeOf(const MemberParts& parts) noexcept {
     return AtLeast(TextsAt(FlagsOf(parts)) + parts.name.size() + (parts.value ? parts.value->size() : 0));
   }

@@ -11,6 +11,11 @@ namespace {
 
 constexpr uint64_t kStreamIdBytes = 16;
 
+// Entries of a listpack that have the same fields have them once. Here an entry that is too large for a node with others has
+// them for itself: so the texts of a listpack's entries may take many times as much memory as the listpack.
+constexpr size_t kMostGrowth = 16;
+constexpr size_t kLeastRoom = size_t{64} << 20;
+
 ReadStatus ReadId(In& in, StreamId& id) {
   const ReadStatus status = in.Length(id.ms);
   return status == ReadStatus::kOk ? in.Length(id.sequence) : status;
@@ -34,6 +39,7 @@ ReadStatus StreamIn::Node(In& in, size_t& budget) {
   if (In(key).StreamId(first.ms, first.sequence) != ReadStatus::kOk) return ReadStatus::kBad;
   StreamNodeIn node(first, listpack);
   StreamNodeEntry entry;
+  size_t room = std::max(kLeastRoom, kMostGrowth * listpack.size());
   for (;;) {
     switch (node.Next(entry)) {
       case ItemStatus::kBad:
@@ -43,10 +49,15 @@ ReadStatus StreamIn::Node(In& in, size_t& budget) {
       case ItemStatus::kItem:
         break;
     }
+    Spend(budget, 1);
+    if (entry.deleted) continue;  // XSETID can let entries with lower IDs follow
     if (entry.id <= last_read_) return ReadStatus::kBad;
     last_read_ = entry.id;
-    if (!entry.deleted) value_->Append(entry.id, entry.pairs, limits_);
-    Spend(budget, 1);
+    for (const std::string_view text : entry.pairs) {
+      if (text.size() > room) return ReadStatus::kBad;
+      room -= text.size();
+    }
+    value_->Append(entry.id, entry.pairs, limits_);
   }
 }
 
@@ -96,6 +107,7 @@ ReadStatus StreamIn::Pending(In& in) {
   Then(status, [&] { return in.Length(deliveries); });
   if (status != ReadStatus::kOk) return status;
   const auto count = static_cast<uint32_t>(std::min<uint64_t>(deliveries, UINT32_MAX));
+  if (group_->pending() != 0 && id <= group_->deliveries().Last()) return ReadStatus::kBad;
   return group_->AddPending(id, ms, count) ? ReadStatus::kOk : ReadStatus::kBad;
 }
 
@@ -118,6 +130,7 @@ ReadStatus StreamIn::Held(In& in) {
   StreamId id;
   const ReadStatus status = in.StreamId(id.ms, id.sequence);
   if (status != ReadStatus::kOk) return status;
+  if (consumer_->pending() != 0 && id <= consumer_->ids().Last()) return ReadStatus::kBad;
   ++held_;
   return group_->Assign(id, *consumer_) ? ReadStatus::kOk : ReadStatus::kBad;
 }

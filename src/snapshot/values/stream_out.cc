@@ -39,6 +39,8 @@ class LaterLength {
   const size_t at_;
 };
 
+static_assert(StreamValue::kMostSaved + kEnoughBytes <= ListpackWriter::kMost / 2 - kEnoughBytes);
+
 // Throws std::bad_alloc if the entry is too large for a listpack, which has the fields of the first entry twice.
 size_t RoomFor(const StreamEntry& entry) {
   size_t bytes = (kItemsWithOwnFields + 1) * kItemOverhead;

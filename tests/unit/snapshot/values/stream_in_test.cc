@@ -143,6 +143,10 @@ TEST_CASE_METHOD(ValueRig, "IDs must ascend, within a listpack and beyond") {
   CHECK(Read(OneNode(With(kHead, With(first, {"2", "0", "1", "two", "4"})), 2)).status == ValueStatus::kDone);
   CHECK(Read(OneNode(With(kHead, With(first, {"2", "0", "0", "two", "4"})), 2)) == kBadStream);
   CHECK(Read(OneNode(With(kHead, With(first, {"2", "-1", "1", "two", "4"})), 2)) == kBadStream);
+  // A deleted entry has no place in the order: XSETID can lower the last ID below it.
+  const Items deleted{"3", "3", "0", "gone", "4"};
+  CHECK(Read(OneNode(With({"1", "1", "1", "f", "0"}, With(deleted, {"2", "0", "1", "two", "4"})), 1)) ==
+        Done({"5.2=f=two", "last 5-9 deleted 0-0 added 1"}, "stream"));
   // After the last ID of the stream, 5-9.
   CHECK(Read(OneNode(With(kHead, With(first, {"2", "1", "0", "two", "4"})), 2)) == kBadStream);
   // 0-0 is no ID.
@@ -159,6 +163,32 @@ TEST_CASE_METHOD(ValueRig, "IDs must ascend, within a listpack and beyond") {
                  .Count(9)
                  .Count(0)
                  .bytes()) == kBadStream);
+}
+
+TEST_CASE_METHOD(ValueRig,
+                 "entries share their fields in a file, but are refused if they would take far more here") {
+  const std::string field(1 << 20, 'f');
+  const auto status_with = [&](size_t entries) {
+    const std::string count = std::to_string(entries);
+    std::vector<std::string> ids(entries);
+    Items items{count, "0", "1", field, "0"};
+    for (size_t i = 0; i < entries; ++i) {
+      ids[i] = std::to_string(i);
+      for (const std::string_view item : {"2", "0", ids[i].c_str(), "v", "4"}) items.push_back(item);
+    }
+    return Read(ByHand(type::kStream)
+                    .Count(1)
+                    .Text(StreamKey(5, 1))
+                    .Text(Listpack(items))
+                    .Count(entries)
+                    .Count(5)
+                    .Count(entries)
+                    .Count(0)
+                    .bytes())
+        .status;
+  };
+  CHECK(status_with(60) == ValueStatus::kDone);
+  CHECK(status_with(65) == ValueStatus::kBad);
 }
 
 TEST_CASE_METHOD(ValueRig, "a stream's numbers must agree") {
