@@ -110,7 +110,7 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }
 
-// A load goes on: the file is complete.
+// A load goes on: the file is complete. Clients wait for its end: the file's keys would take the place of what they write.
 void MasterLink::FollowNone(Now now) {
   if (!figures_.follows()) return;
   const bool loading = figures_.state == State::kLoading;
@@ -121,6 +121,7 @@ void MasterLink::FollowNone(Now now) {
   figures_.history.clear();
   NoteMasterKeys(false);
   Become(State::kNone, now);
+  if (loading) server_.modes |= BitOf(Mode::kLoading);
   const bool had_cutoff = commands_.cutoff().any();
   commands_.cutoff().End(now);
   Replicas::Of(server_).TakeOver(had_cutoff, now);
@@ -410,6 +411,15 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   transfer_.reset();
   const Now now = server_.executor->now();
   if (!result.problem.empty()) return Lose("its snapshot cannot be loaded", now);
+  try {
+    BeginStream(result, now);
+  } catch (const std::bad_alloc&) {
+    return Lose("out of memory", now, /*keeps_history=*/false);
+  }
+  OnNews();
+}
+
+void MasterLink::BeginStream(const LoadResult& result, Now now) {
   figures_.history = handshake_->history();
   figures_.offset = handshake_->offset();
   ++figures_.full_syncs;
@@ -425,12 +435,7 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   Become(State::kConnected, now);
   if (server_.log != nullptr)
     server_.log->Notice("the link to the master is up: its stream begins at byte ", figures_.offset);
-  try {
-    Tell();  // the master then starts the stream
-  } catch (const std::bad_alloc&) {
-    return Lose("out of memory", now);
-  }
-  OnNews();
+  Tell();  // the master then starts the stream
 }
 
 // ---- the stream

@@ -101,6 +101,8 @@ class MasterLink final : public LatePart,
   void Receive(Now now);
   void Load(Now now);
   void OnLoaded(const LoadResult& result);
+  // Throws std::bad_alloc.
+  void BeginStream(const LoadResult& result, Now now);
   void Hear(Now now);
   void Tell();
   // Drops the link, and tries again later. `keeps_history`: the stream may go on.

@@ -40,8 +40,8 @@ TEST_CASE_METHOD(ReplicaTest, "a master's file that is still loaded is given up 
   master().Answer("$" + std::to_string(first.size()) + "\r\n" + first);
   WorkUntil([this] { return snapshots().loading(); });
   REQUIRE(snapshots().loading());
-  CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
-  CHECK(snapshots().loading());
+  CHECK(Run({"REPLICAOF", "other", "7001"}) == Ok());
+  CHECK_FALSE(snapshots().loading());
   Connect("");
   AnswerFull();
   master().Answer("$" + std::to_string(second.size()) + "\r\n" + second.substr(0, 10));

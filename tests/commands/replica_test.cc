@@ -87,6 +87,27 @@ TEST_CASE_METHOD(ReplicaTest,
   CHECK(Run({"GET", "k"}) == Bulk("new"));
 }
 
+TEST_CASE_METHOD(ReplicaTest,
+                 "who is made a master while it loads the master's file refuses clients until it has all") {
+  std::vector<Words> requests;
+  for (int i = 0; i < 100; ++i) requests.push_back({"SET", "k" + std::to_string(i), "new"});
+  const std::string file = FileWith(requests);
+  Run({"SET", "old", "x"});
+  Connect();
+  AnswerFull(0);
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  WorkUntil([this] { return snapshots().loading(); });
+  REQUIRE(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  REQUIRE(snapshots().loading());
+  const Reply loading = Error("LOADING Redis is loading the dataset in memory");
+  CHECK(Run({"SET", "k99", "lost"}) == loading);
+  CHECK(Run({"SET", "other", "lost"}) == loading);
+  FinishSync();
+  CHECK(Run({"DBSIZE"}) == Integer(100));
+  CHECK(Run({"SET", "other", "kept"}) == Ok());
+  CHECK(Run({"GET", "k99"}) == Bulk("new"));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "a file that is damaged does the keys no harm") {
   std::string file = FileWith({{"SET", "a", "1"}});
   Run({"SET", "old", "x"});
