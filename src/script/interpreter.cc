@@ -375,6 +375,8 @@ void Interpreter::Call(Run& run, FunctionRef function) {
   const int status = lua_pcall(L_, 1, 0, kOnError);
   run_ = nullptr;
   EndWatch();
+  if (run.is_eval) DropWords();
+  if (status == 0 && place_.heap.used() > LuaHeap::kMostBytes / 2) CollectGarbage();
   if (status != 0) {
     run.replies.Clear();
     static_cast<void>(
@@ -394,25 +396,33 @@ void Interpreter::StartWatch(uint64_t most_us, const char* error) noexcept {
 }
 
 bool Interpreter::EndWatch() noexcept {
-  if (place_.must_end) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  const bool sparse = std::exchange(largest_, 0) < kLarge;
+  if (place_.must_end || !sparse) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   watch_.most_us = 0;
   return std::exchange(place_.must_end, false);
 }
 
 void Interpreter::CountLarge(size_t size) noexcept {
   constexpr size_t kMuch = size_t{1} << 20;
+  largest_ = std::max(largest_, size);
   large_ += size;
   if (large_ < kMuch || L_ == nullptr || place_.must_end) return;
   large_ = 0;
   lua_sethook(L_, OnCount, LUA_MASKCOUNT, 1);
 }
 
+int Interpreter::InstructionsPerLook() const noexcept {
+  const size_t times = std::clamp<size_t>(largest_ / kLarge, 1, kInstructionsPerLook);
+  return kInstructionsPerLook / static_cast<int>(times);
+}
+
 void Interpreter::OnCount(lua_State* L, lua_Debug*) {
   Interpreter& interpreter = Of(L);
   Watch& watch = interpreter.watch_;
   bool& must_end = interpreter.place_.must_end;
-  // A coroutine of a library that has outlived the end of a call.
-  if (!must_end && lua_gethookcount(L) == 1) lua_sethook(L, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  // Also after a call: a coroutine of a library may outlive it.
+  if (const int count = interpreter.InstructionsPerLook(); !must_end && lua_gethookcount(L) != count)
+    lua_sethook(L, OnCount, LUA_MASKCOUNT, count);
   if (watch.most_us == 0) return;
   const uint64_t us = interpreter.server_.cycle_rate.ToUs(ReadCycles() - watch.began);
   if (!must_end && us <= watch.most_us) return;
@@ -426,6 +436,20 @@ void Interpreter::OnCount(lua_State* L, lua_Debug*) {
   interpreter.place_.EndIfDue(L);
   PushError(L, watch.error);
   lua_error(L);
+}
+
+void Interpreter::DropWords() noexcept {
+  lua_rawgeti(L_, LUA_REGISTRYINDEX, kGlobals);
+  for (const char* words : {"KEYS", "ARGV"}) {
+    lua_pushstring(L_, words);
+    lua_rawget(L_, -2);
+    const bool are_there = !lua_isnil(L_, -1);
+    lua_pop(L_, 1);
+    if (!are_there) continue;
+    lua_pushboolean(L_, 0);  // not nil: the field's place stays
+    lua_setfield(L_, -2, words);
+  }
+  lua_pop(L_, 1);
 }
 
 void Interpreter::CollectGarbage() noexcept {

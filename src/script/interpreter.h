@@ -64,15 +64,19 @@ class Interpreter {
     const char* error = nullptr;
   };
 
+  static constexpr size_t kLarge = size_t{64} << 10;  // bytes of a block
   static void* Resize(void* place, void* block, size_t old_size, size_t new_size) noexcept {
-    constexpr size_t kLarge = size_t{64} << 10;
     if (new_size >= kLarge && new_size > old_size) [[unlikely]]
       static_cast<Place*>(place)->interpreter.CountLarge(new_size);
     return static_cast<Place*>(place)->heap.Resize(block, old_size, new_size);
   }
   // Instructions that make large blocks (text .. text) take long: after a megabyte of large blocks the next instruction
-  // looks at the time. Not within a coroutine, which has a hook of its own.
+  // looks at the time. Those that read large blocks (text + 0, text < text) do, too: the larger the largest block of a run,
+  // the fewer instructions between two looks. Not within a coroutine, which has a hook of its own.
   void CountLarge(size_t size) noexcept;
+  int InstructionsPerLook() const noexcept;
+  // Lets go of what a script has left in KEYS and ARGV: nobody else could use that memory. Takes no memory.
+  void DropWords() noexcept;
   // Functions for Lua; each gets a pointer to its data.
   static int Prepare(lua_State* L);
   static int Enter(lua_State* L);
@@ -98,7 +102,8 @@ class Interpreter {
   void* loading_ = nullptr;
   Watch watch_;
   std::vector<std::string_view> words_;
-  size_t large_ = 0;  // bytes of large blocks since they last made an instruction look at the time
+  size_t large_ = 0;    // bytes of large blocks since they last made an instruction look at the time
+  size_t largest_ = 0;  // block of this run
 };
 
 }  // namespace mayfly::script

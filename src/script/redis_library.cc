@@ -193,15 +193,19 @@ int CallCommand(lua_State* L, bool raises) {
   }
   run->replies.Clear();
   const uint64_t before = row->calls.cycles;
+  bool too_long = false;
   try {
     MakeCall(*run, row, *words);
   } catch (const OutputTooLong&) {
-    run->replies.Clear();
-    PushError(L, "The reply to a call of the script is longer than a client may hold");
-    return raises ? lua_error(L) : 1;
+    too_long = true;  // an error's handler must not run within this block: it may suspend the fiber
   } catch (const std::bad_alloc&) {
     static_cast<void>(run->session.pool().TakeFailed());  // the failure concerns this call alone
     throw;
+  }
+  if (too_long) {
+    run->replies.Clear();
+    PushError(L, "The reply to a call of the script is longer than a client may hold");
+    return raises ? lua_error(L) : 1;
   }
   CountTime(L, row->calls.cycles - before);
   const std::string_view text = run->replies.Text();

@@ -15,7 +15,7 @@ using resp::ReplyToken;
 
 constexpr const char* kFieldNames[] = {
     "err", "ok",  "double", "big_number", "verbatim_string",           "format", "string",
-    "map", "set", "source", "line",       "ignore_error_stats_update",
+    "map", "set", "source", "line",       "ignore_error_stats_update", "KEYS",   "ARGV",
 };
 
 // Replaces the value on top by a table with the value in `field`.

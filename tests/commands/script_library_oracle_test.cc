@@ -89,6 +89,8 @@ constexpr const char* kLibraries[] = {
     "return {cmsgpack.unpack_limit('\\1\\2\\3', 2)}",
     "return {cmsgpack.unpack_limit('\\1\\2\\3', 2, 1)}",
     "return {cmsgpack.unpack_limit('\\1\\2\\3', -2)}",
+    "return {cmsgpack.unpack_limit('\\1\\2\\3', 0)}",
+    "return {cmsgpack.unpack_limit('\\1\\2\\3', 0, 1)}",
     "return cmsgpack.unpack('\\145')",
     "return cmsgpack.unpack('\\193')",
     "return cmsgpack.unpack('\\163ab')",

@@ -407,4 +407,14 @@ TEST_CASE_METHOD(ScriptTest, "the help of SCRIPT and FUNCTION lists their subcom
   CHECK(Run({"FUNCTION", "HELP"}).elements.size() > 10);
 }
 
+TEST_CASE_METHOD(CommandTest, "what a script has put into KEYS or ARGV goes with its run") {
+  const std::string fill =
+      "local t = ARGV for i = 1, 20 do t.text = string.rep('x', 1000000 + i) t.next = {} t = t.next end "
+      "return 1";
+  CHECK(Run({"EVAL", fill, "0"}) == Integer(1));
+  CHECK(Run({"EVAL", "collectgarbage() return collectgarbage('count') < 5000", "0"}) == Integer(1));
+  CHECK(Run({"EVAL", "return {#KEYS, KEYS[1], ARGV[1]}", "1", "k", "v"}) ==
+        Array({Integer(1), Bulk("k"), Bulk("v")}));
+}
+
 }  // namespace mayfly::testing

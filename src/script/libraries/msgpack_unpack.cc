@@ -154,7 +154,8 @@ int UnpackMessageOne(lua_State* L) { return Unpack(L, 1, static_cast<int>(luaL_o
 int UnpackMessageLimit(lua_State* L) {
   const auto limit = static_cast<int>(luaL_checkinteger(L, 2));
   const auto offset = static_cast<int>(luaL_optinteger(L, 3, 0));
-  return Unpack(L, limit, offset, limit != 0 || offset != 0);
+  const bool all = limit == 0 && offset == 0;
+  return Unpack(L, all ? INT_MAX : limit, offset, !all);
 }
 
 }  // namespace mayfly::script

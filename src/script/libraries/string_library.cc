@@ -159,7 +159,7 @@ int FindOrMatch(lua_State* L, bool finds) {
     lua_pushinteger(L, at + static_cast<lua_Integer>(wanted.size()));
     return 2;
   }
-  const bool anchored = wanted[0] == '^';
+  const bool anchored = wanted.starts_with('^');
   const char* const pattern = wanted.data() + (anchored ? 1 : 0);
   PatternMatch match(L, text);
   const char* const text_end = text.data() + text.size();
