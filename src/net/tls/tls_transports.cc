@@ -50,9 +50,11 @@ config::Problem TlsTransports::Check(const config::Settings& settings) {
 config::Problem TlsTransports::Prepare(const config::Settings& settings) {
   assert(next_.clients == nullptr && next_.servers == nullptr);
   const uint64_t before = shared_.OpensslBytes();
-  config::Problem problem = Load(settings, next_);
+  Contexts loaded;
+  config::Problem problem = Load(settings, loaded);
+  if (problem) return problem;
   shared_.bytes += shared_.OpensslBytes() - before;
-  if (problem) Drop(next_);
+  next_ = std::move(loaded);
   return problem;
 }
 
