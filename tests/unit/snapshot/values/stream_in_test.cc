@@ -176,16 +176,16 @@ TEST_CASE_METHOD(ValueRig,
       ids[i] = std::to_string(i);
       for (const std::string_view item : {"2", "0", ids[i].c_str(), "v", "4"}) items.push_back(item);
     }
-    return Read(ByHand(type::kStream)
-                    .Count(1)
-                    .Text(StreamKey(5, 1))
-                    .Text(Listpack(items))
-                    .Count(entries)
-                    .Count(5)
-                    .Count(entries)
-                    .Count(0)
-                    .bytes())
-        .status;
+    const std::string bytes = ByHand(type::kStream)
+                                  .Count(1)
+                                  .Text(StreamKey(5, 1))
+                                  .Text(Listpack(items))
+                                  .Count(entries)
+                                  .Count(5)
+                                  .Count(entries)
+                                  .Count(0)
+                                  .bytes();
+    return Whole(bytes).status;
   };
   CHECK(status_with(60) == ValueStatus::kDone);
   CHECK(status_with(65) == ValueStatus::kBad);
