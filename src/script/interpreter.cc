@@ -396,8 +396,8 @@ void Interpreter::StartWatch(uint64_t most_us, const char* error) noexcept {
 }
 
 bool Interpreter::EndWatch() noexcept {
-  const bool sparse = std::exchange(largest_, 0) < kLarge;
-  if (place_.must_end || !sparse) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
+  const bool had_large = std::exchange(largest_, 0) != 0;
+  if (place_.must_end || had_large) lua_sethook(L_, OnCount, LUA_MASKCOUNT, kInstructionsPerLook);
   watch_.most_us = 0;
   return std::exchange(place_.must_end, false);
 }

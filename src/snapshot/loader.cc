@@ -212,8 +212,8 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
     ++(from.database < server_.databases.count() ? result_.overtaken : result_.homeless);
     return;
   }
-  if (!terms_.from_master && server_.cluster != nullptr && !server_.cluster->emulated() &&
-      !server_.cluster->map().Holds(SlotOf(from.name))) {
+  const bool may_be_elsewhere = server_.cluster != nullptr && !terms_.from_master;
+  if (may_be_elsewhere && !server_.cluster->map().Holds(SlotOf(from.name))) {
     ++result_.homeless;
     return;
   }

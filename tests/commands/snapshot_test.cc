@@ -70,6 +70,22 @@ TEST_CASE_METHOD(SnapshotTest, "deadlines of members of sets and sorted sets go 
   CHECK(Run({"ZRANGE", "zset", "0", "-1"}) == Array({Bulk("b")}));
 }
 
+TEST_CASE_METHOD(SnapshotTest, "records without keys are read in slices, too") {
+  Run({"SAVE"});
+  std::string bytes = disk.files().at(kSnapshotPath);
+  constexpr size_t kEnd = 9;  // the last record and the checksum
+  bytes.resize(bytes.size() - kEnd);
+  constexpr int kRecords = 10'000;
+  for (int i = 0; i < kRecords; ++i) bytes += std::string("\xFE\0", 2);  // SELECT 0
+  bytes += "\xFF" + std::string(8, '\0');                                // no checksum
+  disk.Put(kSnapshotPath, bytes);
+  snapshots().LoadSoon(now());
+  int slices = 0;
+  for (; snapshots().loading(); ++slices) Slice(16);
+  CHECK(slices >= kRecords / 16);
+  CHECK(Info("rdb_last_load_keys_loaded") == "0");
+}
+
 TEST_CASE_METHOD(SnapshotTest, "a file of a newer version keeps its contents, under another name") {
   Run({"SAVE"});
   std::string bytes = disk.files().at(kSnapshotPath);

@@ -1,5 +1,5 @@
-// Slabs: the heap's objects of 129 to 2,512 bytes, in close size classes (SlabClasses). jemalloc's classes are
-// an eighth to a quarter apart there, and entries would lose a tenth of their memory to rounding.
+// Slabs: the heap's objects of 129 to 2,512 bytes, in close size classes (SlabClasses). jemalloc's classes are an eighth to a
+// quarter apart there, and entries would lose a tenth of their memory to rounding.
 //
 //   slab:    | header, 64 | object | free | object | object | never used yet    | rest |
 //            ^ aligned to 32 KB                             ^ fresh      less than an object

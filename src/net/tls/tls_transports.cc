@@ -51,11 +51,10 @@ config::Problem TlsTransports::Prepare(const config::Settings& settings) {
   assert(next_.clients == nullptr && next_.servers == nullptr);
   const uint64_t before = shared_.OpensslBytes();
   Contexts loaded;
-  config::Problem problem = Load(settings, loaded);
-  if (problem) return problem;
+  if (config::Problem problem = Load(settings, loaded)) return problem;
   shared_.bytes += shared_.OpensslBytes() - before;
   next_ = std::move(loaded);
-  return problem;
+  return std::nullopt;
 }
 
 config::Problem TlsTransports::Load(const config::Settings& settings, Contexts& contexts) {

@@ -51,8 +51,7 @@ ReadStatus StreamIn::Node(In& in, size_t& budget) {
     }
     Spend(budget, 1);
     if (entry.deleted) continue;  // XSETID can let entries with lower IDs follow
-    if (entry.id <= last_read_) return ReadStatus::kBad;
-    last_read_ = entry.id;
+    if (entry.id <= value_->last_id()) return ReadStatus::kBad;
     for (const std::string_view text : entry.pairs) {
       if (text.size() > room) return ReadStatus::kBad;
       room -= text.size();

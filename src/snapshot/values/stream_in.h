@@ -83,7 +83,6 @@ class StreamIn {
   const uint8_t type_;
   const StreamLimits limits_;
   std::unique_ptr<StreamValue> value_;
-  StreamId last_read_;  // of an entry, also of a deleted one
   Part part_ = Part::kNodes;
   Counted nodes_;
   std::array<Sequence, static_cast<size_t>(Part::kEnd)> sequences_;

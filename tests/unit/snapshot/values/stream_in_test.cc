@@ -132,6 +132,8 @@ TEST_CASE_METHOD(ValueRig, "every pending entry of a group is one consumer's, or
     CHECK(Read(Group({1}, {{"a", {1, 2}}}, {}, type)) == kBadStream);  // 2 is not pending
     CHECK(Read(Group({1, 1}, {{"a", {1}}}, {}, type)) == kBadStream);
     CHECK(Read(Group({1}, {{"a", {1}}, {"a", {}}}, {}, type)) == kBadStream);
+    CHECK(Read(Group({2, 1}, {{"a", {1, 2}}}, {}, type)) == kBadStream);  // no order
+    CHECK(Read(Group({1, 2}, {{"a", {2, 1}}}, {}, type)) == kBadStream);
   }
   CHECK(Read(Group({1}, {{"a", {1}}}, {1})) == kBadStream);
   CHECK(Read(Group({1}, {{"a", {1}}}, {2})) == kBadStream);

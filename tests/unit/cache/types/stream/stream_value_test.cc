@@ -145,4 +145,10 @@ TEST_CASE("a stream without entries still counts, and a long one is freed in sli
   CHECK(stream.length() <= 1600);
 }
 
+TEST_CASE("an entry of 510 MB cannot be saved, and one a little smaller can") {
+  const std::string megabyte(1 << 20, 'x');
+  CHECK(StreamValue::CanBeSaved(std::vector<std::string_view>(508, megabyte)));
+  CHECK_FALSE(StreamValue::CanBeSaved(std::vector<std::string_view>(510, megabyte)));
+}
+
 }  // namespace mayfly
