@@ -1,5 +1,6 @@
 // Sorted sets with more due members than a request takes out of the order: the request waits for the loop, and its reply is
 // as if all due members had been gone when it came.
+#include <map>
 #include <memory>
 #include <set>
 
@@ -59,6 +60,18 @@ class DueWorld {
   TestServer server;
   TestClient client{server};
 };
+
+// A page of ZSCAN has no order: its members follow from what the table has gone through.
+Reply WithoutOrder(const Words& words, Reply reply) {
+  if (words[0] != "ZSCAN") return reply;
+  std::vector<Reply>& page = reply.elements[1].elements;
+  std::map<std::string, std::string> scores;
+  for (size_t i = 0; i + 1 < page.size(); i += 2) scores.emplace(page[i].text, page[i + 1].text);
+  CHECK(2 * scores.size() == page.size());
+  page.clear();
+  for (const auto& [name, score] : scores) page.insert(page.end(), {Bulk(name), Bulk(score)});
+  return reply;
+}
 
 std::vector<Words> DueRequests() {  // long: one table
   return {
@@ -147,7 +160,7 @@ TEST_CASE(
     calm.BecomeDue();
     calm.server.TurnWheels();
     calm.server.clock.AdvanceTime(kLaterMs);
-    const Reply reply = calm.client.Run(words);
+    const Reply reply = WithoutOrder(words, calm.client.Run(words));
     CHECK(reply != NoReply());
 
     DueWorld world;
@@ -159,7 +172,7 @@ TEST_CASE(
     world.GoOn();
     const std::vector<Reply> replies = world.client.Received();
     REQUIRE(replies.size() == 1);
-    CHECK(replies[0] == reply);
+    CHECK(WithoutOrder(words, replies[0]) == reply);
     CHECK(world.client.session().commands == commands + 1);
     calm.GoOn();
     CHECK(world.Digest() == calm.Digest());

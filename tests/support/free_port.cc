@@ -1,11 +1,11 @@
-// A port that can be bound now, by trying random ones.
+// Programs that run at the same time have ports of their own: a program takes a range of ports by binding the range's first
+// port until it ends. Else two programs could find the same port free before either has started its daemon there.
 #include "support/free_port.h"
 
 #include <unistd.h>
 
 #include <mutex>
 #include <random>
-#include <set>
 #include <stdexcept>
 
 #include <arpa/inet.h>
@@ -15,31 +15,51 @@
 namespace mayfly {
 namespace {
 
-bool CanBeBound(uint16_t port) {
-  const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+constexpr int kFirstPort = 20000;
+constexpr int kRanges = 48;
+constexpr int kPortsOfRange = 250;
+
+// The socket; -1 if somebody has the port.
+int Bind(int port) {
+  const int bound = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(port);
-  const bool bound = bind(probe, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
-  close(probe);
-  return bound;
+  address.sin_port = htons(static_cast<uint16_t>(port));
+  if (bind(bound, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0) return bound;
+  close(bound);
+  return -1;
+}
+
+// The first port of a range that is this program's from now on.
+int TakeRange() {
+  static std::random_device random;
+  const auto begin = static_cast<int>(random() % kRanges);
+  for (int i = 0; i < kRanges; ++i) {
+    const int first = kFirstPort + (begin + i) % kRanges * kPortsOfRange;
+    if (Bind(first) >= 0) return first;  // bound until the program ends
+  }
+  throw std::runtime_error("no free range of ports");
 }
 
 }  // namespace
 
 uint16_t FreePort() {
-  constexpr int kTries = 1000;
   static std::mutex mutex;
-  static std::set<uint16_t> given;
-  static std::random_device random;
+  static int next = 0;
+  static int end = 0;
   const std::lock_guard<std::mutex> lock(mutex);
-  std::uniform_int_distribution<int> ports(20000, 31999);
-  for (int i = 0; i != kTries; ++i) {
-    const auto port = static_cast<uint16_t>(ports(random));
-    if (CanBeBound(port) && given.insert(port).second) return port;
+  for (;;) {
+    if (next == end) {
+      next = TakeRange() + 1;
+      end = next + kPortsOfRange - 1;
+    }
+    const int port = next++;
+    if (const int bound = Bind(port); bound >= 0) {
+      close(bound);
+      return static_cast<uint16_t>(port);
+    }
   }
-  throw std::runtime_error("no free port");
 }
 
 }  // namespace mayfly
