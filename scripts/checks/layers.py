@@ -38,8 +38,6 @@ ROOMS = {
 ROOM_MAY_INCLUDE = {("snapshot", "format"): {"base"}, ("snapshot", "values"): {"base", "cache"}, ("snapshot", "disk"): {"base"}}
 # In a folder.
 MOST_FILES = 36
-# Each of their files registers itself, and none knows another: they are found by their names.
-_FAMILIES = ("src/commands",)
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.M)
 
 
@@ -106,7 +104,7 @@ def _crowded(files):
     return [
         f"{folder}: {number} files; at most {MOST_FILES} are in a folder, which has rooms then"
         for folder, number in count.items()
-        if number > MOST_FILES and folder not in _FAMILIES
+        if number > MOST_FILES
     ]
 
 
@@ -182,7 +180,6 @@ def selftest():
     for path, text in bad.items():
         assert find({path: text}), path
     assert find({f"src/cache/entry/{number}.h": "" for number in range(MOST_FILES + 1)})
-    assert not find({f"src/commands/{number}.cc": "" for number in range(MOST_FILES + 1)})
     assert re.search("^    exec +-> server\n", drawing(), re.M), drawing()
     assert re.search("^    main +-> net, commands\n", drawing(), re.M), drawing()
     assert "rooms: its own files > evict > keyspace" in drawing(), drawing()
