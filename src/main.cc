@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -340,6 +341,8 @@ int Main(const std::vector<std::string>& words, std::vector<std::string> environ
 
 int main(int argc, char** argv) {
   if (!mayfly::net::OpenStandardStreams()) return mayfly::Complain("cannot open /dev/null");
+  std::signal(SIGHUP,
+              SIG_IGN);  // until the loop listens for it: a daemon that starts is not ended by a reload
   try {
     std::vector<std::string> environment;
     for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);

@@ -273,7 +273,7 @@ Problem Read(const Option&, std::span<const std::string> words, OutputLimits& va
     const std::optional<uint64_t> hard = ParseBytes(words[1]);
     const std::optional<uint64_t> soft = ParseBytes(words[2]);
     const std::optional<int64_t> seconds = ParseInteger(words[3]);
-    if (!hard || !soft || !seconds || *seconds < 0)
+    if (!hard || !soft || !seconds || *seconds < 0 || *seconds > INT32_MAX)
       return "Error in hard, soft or soft_seconds setting in buffer limit configuration.";
     *limit = {*hard, *soft, *seconds};
   }

@@ -294,7 +294,9 @@ void ChangeStream::Send(unsigned database, std::span<const std::string_view> wor
 
 Now ChangeStream::cutoff() const noexcept {
   if (cutoff_ms_ == 0) return {};
-  return {.mono_ms = static_cast<uint64_t>(cutoff_ms_ - *told_distance_ms_), .wall_ms = cutoff_ms_};
+  // A deadline may lie before the begin of the monotonic clock.
+  const int64_t mono_ms = std::max<int64_t>(cutoff_ms_ - *told_distance_ms_, 0);
+  return {.mono_ms = static_cast<uint64_t>(mono_ms), .wall_ms = cutoff_ms_};
 }
 
 [[gnu::noinline]] void ChangeStream::LoseExactness() {

@@ -30,7 +30,10 @@ std::string_view AddressOf(std::string_view peer) noexcept {
   return address;
 }
 
-constexpr uint64_t Seconds(int64_t s) noexcept { return static_cast<uint64_t>(s) * kMsPerSecond; }
+// In ms; a number of seconds without an end in sight stays one.
+constexpr uint64_t Seconds(int64_t s) noexcept {
+  return std::min(static_cast<uint64_t>(s), uint64_t{INT32_MAX}) * kMsPerSecond;
+}
 
 }  // namespace
 

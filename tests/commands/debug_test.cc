@@ -213,4 +213,12 @@ TEST_CASE_METHOD(DebugTest, "DEBUG answers what else tests send") {
         Error("ERR unknown subcommand or wrong number of arguments for 'DIGEST'. Try DEBUG HELP."));
 }
 
+TEST_CASE_METHOD(DebugTest, "a client that watches a key hears of DEBUG POPULATE") {
+  Run({"WATCH", "key:0"});
+  Run({"MULTI"});
+  Run({"PING"});
+  CHECK(Connect().Run({"DEBUG", "POPULATE", "1"}) == Ok());
+  CHECK(Run({"EXEC"}) == NullArray());
+}
+
 }  // namespace mayfly::testing

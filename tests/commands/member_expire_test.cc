@@ -431,4 +431,23 @@ TEST_CASE_METHOD(MemberExpireTest, "who waits for a member of a sorted set does 
   CHECK(waiting.Received() == std::vector<Reply>{Array({Bulk("z"), Bulk("new"), Bulk("5")})});
 }
 
+TEST_CASE_METHOD(MemberExpireTest, "a task that its stream refuses is gone when all its members are due") {
+  Run({"SET", "s", "x"});
+  constexpr int kMembers = 12'000;  // more than a command drops of another value
+  for (int i = 0; i < kMembers; ++i) {
+    const std::string member = "m" + std::to_string(i);
+    Run({"ZADD", "z", "1", member});
+    Run({"SADD", "k", member});
+    Run({"HSET", "h", member, "v"});
+    for (const char* key : {"z", "k", "h"}) Run({"EXPIREMEMBER", key, member, "1500", "ms"});
+  }
+  for (const char* key : {"z", "k", "h"}) CHECK(Run({"PEXPIRE", key, "500", "INTO", "s"}) == Integer(1));
+  AdvanceTime(2000);
+  CHECK(Run({"ZRANDMEMBER", "z", "-2"}) == Array({}));
+  CHECK(Run({"ZPOPMIN", "z"}) == Array({}));
+  CHECK(Run({"SRANDMEMBER", "k"}) == Null());
+  CHECK(Run({"HRANDFIELD", "h"}) == Null());
+  CHECK(Run({"EXISTS", "z", "k", "h"}) == Integer(0));
+}
+
 }  // namespace mayfly::testing

@@ -88,6 +88,15 @@ TEST_CASE_METHOD(NotificationsTest, "evicted, new and keymiss have their classes
   CHECK(Heard() == Lines{"__keyevent@0__:new l", "__keyevent@0__:evicted k"});
 }
 
+TEST_CASE_METHOD(NotificationsTest, "a key that RESTORE replaces is a new one") {
+  Run({"CONFIG", "SET", "notify-keyspace-events", "EAn"});
+  Run({"SET", "k", "v"});
+  Heard();
+  const std::string payload = Run({"DUMP", "k"}).text;
+  Run({"RESTORE", "k", "0", payload, "REPLACE"});
+  CHECK(Heard() == Lines{"__keyevent@0__:new k", "__keyevent@0__:restore k"});
+}
+
 TEST_CASE_METHOD(NotificationsTest,
                  "without an event that is wanted, and without a subscriber, nothing is looked at") {
   server().changes.Unlisten(server().change_log);

@@ -628,4 +628,15 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(disk.files().empty());
 }
 
+TEST_CASE_METHOD(SnapshotTest, "BGSAVE in a transaction begins after the transaction") {
+  Run({"MULTI"});
+  Run({"SET", "a", "1"});
+  Run({"BGSAVE"});
+  Run({"SET", "b", "1"});
+  CHECK(Run({"EXEC"}) == Array({Ok(), Simple("Background saving scheduled"), Ok()}));
+  AdvanceTime(1);
+  FinishSave();
+  CHECK(Info("rdb_saves") == "1");
+}
+
 }  // namespace mayfly::testing

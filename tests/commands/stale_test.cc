@@ -479,4 +479,17 @@ TEST_CASE_METHOD(StaleTest, "whatever clients do, TAKE answers what the times an
   }
 }
 
+TEST_CASE_METHOD(StaleTest, "an empty result that is stored removes a stale value") {
+  for (const std::vector<std::string>& store :
+       std::vector<std::vector<std::string>>{{"ZUNIONSTORE", "k", "1", "nokey"},
+                                             {"SORT", "nokey", "STORE", "k"},
+                                             {"SUNIONSTORE", "k", "nokey"}}) {
+    Run({"SET", "k", "v", "PX", "50", "STALE", "100000"});
+    AdvanceTime(150);
+    CHECK(Run(store) == Integer(0));
+    const Reply lease = Run({"TAKE", "k", "LEASE", "1000"});
+    CHECK(lease.elements[1] == Null());
+    CHECK(Run({"UNLEASE", "k", lease.elements[2].text}) == Integer(1));
+  }
+}
 }  // namespace mayfly::testing

@@ -673,4 +673,17 @@ TEST_CASE_METHOD(TasksTest,
   CHECK(Run({"EXISTS", "set"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(TasksTest, "TIMERS shows the tasks with the latest deadlines once") {
+  for (const char* at : {"4611686018427387904", "4611686018427387999", "9223372036854775000"}) {
+    Run({"SET", at, "v"});
+    CHECK(Run({"PEXPIREAT", at, at, "INTO", "s"}) == Integer(1));
+  }
+  Run({"SET", "soon", "v", "PX", "500", "INTO", "s"});
+  const Reply first = Run({"TIMERS", "s", "COUNT", "1"});
+  CHECK(first.elements[1].elements.size() == 2);
+  const Reply second = Run({"TIMERS", "s", "COUNT", "1", "CURSOR", first.elements[0].text});
+  CHECK(second.elements[0] == Bulk("0"));
+  CHECK(second.elements[1].elements.size() == 6);
+}
+
 }  // namespace mayfly::testing

@@ -370,4 +370,39 @@ TEST_CASE("CLIENT TRACKING and its kin are answered as by a redis-server, under 
   }
 }
 
+TEST_CASE_METHOD(TrackingTest, "who begins to track after a flush is told of the next one") {
+  Run({"CLIENT", "TRACKING", "ON"});
+  other().Run({"SET", "a", "1"});
+  Run({"GET", "a"});
+  other().Run({"FLUSHALL"});
+  CHECK(Told() == Replies{kForgetAll});
+  other().Run({"SET", "k", "1"});
+  Run({"CLIENT", "TRACKING", "OFF"});
+  Run({"CLIENT", "TRACKING", "ON", "BCAST"});
+  Run({"GET", "k"});
+  other().Run({"FLUSHALL"});
+  CHECK(Told() == Replies{kForgetAll});
+}
+
+TEST_CASE_METHOD(TrackingTest, "BCAST without a prefix means all keys, whatever prefixes the client has") {
+  Run({"CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "foo"});
+  CHECK(Run({"CLIENT", "TRACKING", "ON", "BCAST"}) == Ok());
+  other().Run({"SET", "other", "1"});
+  CHECK(Told() == Replies{Invalidate({"other"})});
+  CHECK(Run({"CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", "x"}).kind == Reply::Kind::kError);
+}
+
+TEST_CASE_METHOD(TrackingTest, "CLIENT CACHING counts for the next request, even for a refused one") {
+  Run({"CLIENT", "TRACKING", "ON", "OPTOUT"});
+  other().Run({"SET", "k", "1"});
+  for (const std::vector<std::string>& refused :
+       std::vector<std::vector<std::string>>{{"GET"}, {"UNKNOWN"}}) {
+    Run({"CLIENT", "CACHING", "NO"});
+    CHECK(Run(refused).kind == Reply::Kind::kError);
+    Run({"GET", "k"});
+    other().Run({"SET", "k", "2"});
+    CHECK(Told() == Replies{Invalidate({"k"})});
+  }
+}
+
 }  // namespace mayfly::testing

@@ -89,7 +89,8 @@ inline constexpr Event kRenameTo{"rename_to"};
 inline constexpr Event kMoveFrom{"move_from"};
 inline constexpr Event kMoveTo{"move_to"};
 inline constexpr Event kCopyTo{"copy_to"};
-// A key that was created by an unreported change.
+inline constexpr Event kRestore{"restore"};
+// A key that was created by an unreported change, or by DEBUG POPULATE: the notification of the creation says all.
 inline constexpr Event kNew{"new"};
 // A key comes from a snapshot file (Adopter). Clients get no notification.
 inline constexpr Event kLoaded{.name = "loaded", .by_client = false};

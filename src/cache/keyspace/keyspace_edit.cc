@@ -15,7 +15,10 @@ Entry* Keyspace::GiveDeadline(const Key& key, Entry& existing, Now now) {
   const Expiry expiry = lifetimes_.ForLasting(key.text, now);
   if (expiry.kind == Expiry::Kind::kNever) return &existing;
   TellBefore(existing);
-  return Redate(key, existing, expiry, {}, {}, now);
+  Entry* const entry = Redate(key, existing, expiry, {}, {}, now);
+  Tell(ChangeReason::kExpiryChanged, events::kUnreported, entry->key(),
+       entry);  // the edit may change nothing
+  return entry;
 }
 
 Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry wanted, Now now, EntryTerms slide,

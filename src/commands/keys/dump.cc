@@ -22,7 +22,6 @@
 namespace mayfly::dump_commands {
 namespace {
 
-constexpr Event kRestored{"restore"};
 constexpr std::string_view kBadPayload = "ERR Bad data format";
 
 void Dump(Context& ctx, Args& args) {
@@ -125,8 +124,8 @@ void Restore(Context& ctx, Args& args) {
   }
   Entry* const entry =
       reader.is_string()
-          ? ctx.keyspace.Put(key, existing, reader.TakeString(), *deadline, ctx.now, kRestored)
-          : ctx.keyspace.PutRich(key, existing, reader.TakeRich(), *deadline, ctx.now, kRestored);
+          ? ctx.keyspace.Put(key, existing, reader.TakeString(), *deadline, ctx.now, events::kRestore)
+          : ctx.keyspace.PutRich(key, existing, reader.TakeRich(), *deadline, ctx.now, events::kRestore);
   SetHistory(ctx, options, *entry);
   ctx.reply.Ok();
 }

@@ -202,8 +202,8 @@ void Store(Context& ctx, SortOptions& options, const Sorted& sorted) {
   Entry* const existing = ctx.keyspace.Find(key, ctx.now);
   if (size != 0) {
     ctx.keyspace.PutRich(key, existing, std::move(list), Expiry::Never(), ctx.now, kStoreEvent);
-  } else if (existing != nullptr) {
-    ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
+  } else {
+    ctx.keyspace.Delete(key, ctx.now);  // also of an absent key, as StoreSortedSet
   }
   ctx.reply.Integer(size);
 }

@@ -22,10 +22,14 @@ bool IsByDeadline(uint64_t cursor) noexcept { return !DuePage::Owns(cursor) && (
 // A page of exactly the nearest tasks, from the list of all tasks of the stream. Tasks with one deadline are on one page.
 uint64_t NearestTasks(Context& ctx, std::string_view stream, const PageWords& words,
                       std::vector<ShownDeadline>& shown) {
+  const auto deadline_ms =
+      [&ctx](const Entry& entry) {  // the last that a cursor can name stands for all behind it
+        return std::min(UnixDeadlineMs(entry, ctx.now), static_cast<int64_t>(kByDeadline) - 1);
+      };
   const auto from_ms = static_cast<int64_t>(words.cursor & ~kByDeadline);
   const bool first = words.cursor == 0;
   ctx.keyspace.tags().ForEachTask(stream, [&](const Entry& entry) {
-    const bool is_behind = first || UnixDeadlineMs(entry, ctx.now) >= from_ms;
+    const bool is_behind = first || deadline_ms(entry) >= from_ms;
     if (is_behind && words.options.Matches(entry.key()) && !ctx.keyspace.Absent(entry, ctx.now))
       shown.push_back({TtlMs(entry, ctx.now), &entry});
   });
@@ -33,9 +37,9 @@ uint64_t NearestTasks(Context& ctx, std::string_view stream, const PageWords& wo
   std::sort(shown.begin(), shown.end(),
             [](const ShownDeadline& a, const ShownDeadline& b) { return a.ttl_ms < b.ttl_ms; });
   auto end = shown.begin() + static_cast<ptrdiff_t>(words.options.count);
-  while (end != shown.end() && end->ttl_ms == (end - 1)->ttl_ms) ++end;
+  while (end != shown.end() && deadline_ms(*end->entry) == deadline_ms(*(end - 1)->entry)) ++end;
   if (end == shown.end()) return 0;
-  const uint64_t next = kByDeadline | static_cast<uint64_t>(UnixDeadlineMs(*end->entry, ctx.now));
+  const uint64_t next = kByDeadline | static_cast<uint64_t>(deadline_ms(*end->entry));
   shown.erase(end, shown.end());
   return next;
 }

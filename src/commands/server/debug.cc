@@ -185,7 +185,7 @@ void Populate(Context& ctx, Args& args) {
     const Key key = ctx.keyspace.KeyOf(name);
     if (ctx.keyspace.Peek(key, ctx.now) != nullptr) continue;
     const std::string value = PopulatedValue(index, static_cast<size_t>(*bytes));
-    ctx.keyspace.Put(key, nullptr, StringValue::Of(value), Expiry::Never(), ctx.now, Event{""});
+    ctx.keyspace.Put(key, nullptr, StringValue::Of(value), Expiry::Never(), ctx.now, events::kNew);
   }
   ctx.reply.Ok();
 }

@@ -32,6 +32,10 @@ void BgSave(Context& ctx, Args& args) {
     return ctx.reply.Simple("Background saving scheduled");
   }
   if (snapshots.saving()) return ctx.Fail("ERR Background save already in progress");
+  if (ctx.origin == Origin::kTransaction) {  // the file has all of a transaction, or nothing
+    snapshots.Schedule();
+    return ctx.reply.Simple("Background saving scheduled");
+  }
   if (const std::string_view problem = snapshots.SaveSoon(ctx.now); !problem.empty())
     return ctx.Fail("ERR " + std::string(problem));
   ctx.reply.Simple("Background saving started");

@@ -99,8 +99,8 @@ void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& 
 }
 
 // CLIENT CACHING holds for the next request, or for the whole transaction.
-void EndTrackedRequest(Session& session, const TableRow& row) noexcept {
-  const bool of_client = row.parent != nullptr && row.parent->command->name == "client";
+void EndTrackedRequest(Session& session, const TableRow* row) noexcept {
+  const bool of_client = row != nullptr && row->parent != nullptr && row->parent->command->name == "client";
   if (!of_client && !session.Has(Mode::kTransaction)) session.tracking->caching = false;
 }
 

@@ -42,8 +42,8 @@ class ReplyScope {
 // Remembers the keys read by `call`, made by the tracking client `reader` or by a script of this client. The client is
 // closed if there is no memory. REQUIRES: `reader` tracks. The call ran in `keyspace`.
 void RememberReads(Server& server, Session& reader, const Call& call, Keyspace& keyspace) noexcept;
-// Called at the end of a request of a tracking client.
-void EndTrackedRequest(Session& session, const TableRow& row) noexcept;
+// Called at the end of a request of a tracking client, also of a refused one. `row` is null for an unknown command.
+void EndTrackedRequest(Session& session, const TableRow* row) noexcept;
 
 // While a PushScope lives, messages to the session beside replies wait for the end of the session's request.
 class PushScope {

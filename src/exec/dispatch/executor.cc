@@ -243,7 +243,11 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
   const Refusal why = WhyRefused(server_, session, modes, args, row, &gate_, now_);
-  if (why != Refusal::kNone) return RefuseClient(why, session, args, row);
+  if (why != Refusal::kNone) {
+    RefuseClient(why, session, args, row);
+    if (session.tracking != nullptr) EndTrackedRequest(session, row);
+    return;
+  }
   if ((resumed == nullptr || was_held_back) && HoldBack(server_, session, args, *row)) return;
   session.last_command = &row->full_name;
   if (MustQueue(session, *row)) return QueueRequest(session, args, *row);
@@ -252,7 +256,7 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
       args, first_key, blocked);
   const bool postponed = session.parked != nullptr && session.parked->paused;
-  if (session.tracking != nullptr && !postponed) EndTrackedRequest(session, *row);
+  if (session.tracking != nullptr && !postponed) EndTrackedRequest(session, row);
   if (blocked == nullptr) ++session.commands;
 }
 
@@ -390,7 +394,14 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
 [[gnu::noinline, gnu::cold]] void Executor::RefuseClient(Refusal why, Session& session, const Args& args,
                                                          const TableRow* row) noexcept {
   only_quick_reads_ = false;
-  Answer(session, [&] { Refuse(why, session, session.reply, Origin::kClient, args, row); });
+  Answer(session, [&] {
+    try {
+      Refuse(why, session, session.reply, Origin::kClient, args, row);
+    } catch (...) {
+      if (session.transaction != nullptr) session.transaction->refused = true;
+      throw;
+    }
+  });
 }
 
 void Executor::QueueRequest(Session& session, const Args& args, const TableRow& row) noexcept {

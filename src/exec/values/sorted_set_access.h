@@ -43,8 +43,9 @@ inline void StoreSortedSet(Context& ctx, const Key& key, std::unique_ptr<SortedS
   Entry* const existing = ctx.keyspace.Peek(key, ctx.now);
   if (size != 0)
     ctx.keyspace.PutRich(key, existing, std::move(value), Expiry::Never(), ctx.now, event);
-  else if (existing != nullptr)
-    ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
+  else
+    ctx.keyspace.Delete(
+        key, ctx.now);  // also of an absent key: its stale value goes, and a file's value does not come
   ctx.reply.Integer(static_cast<int64_t>(size));
 }
 

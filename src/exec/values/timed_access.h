@@ -10,6 +10,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 
@@ -26,15 +27,25 @@ inline constexpr size_t kDropAtOnce = 10'000;
 // A request waits if more due members than this are in the order of its sorted set.
 inline constexpr size_t kRankedAtOnce = SortedSetValue::kFew;
 
+// For DropDueMembers of Keyspace: no number of members, and not SortedSetValue::kAtOnce, which hides most of them.
+inline constexpr size_t kAllDue = SIZE_MAX / 2;
+
 inline bool HasManyDue(const Entry& entry, Now now) noexcept {
   return static_cast<const SortedSetValue&>(*entry.rich()).DueInOrder(now) > kRankedAtOnce;
+}
+
+// A task that waits for its stream has not expired, and the wheel drops none of its members: the command that finds the task
+// drops all that are due. A value of which no member is live goes with the last one: no command sees such a value.
+inline bool IsDueTask(const Entry& entry, Now now) noexcept {
+  return entry.task() && entry.deadline().Reached(now);
 }
 
 [[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
   // The wheel drops no members of a task that waits for its stream.
   const bool may_wait = ctx.MayBePostponed() && ctx.server.databases.active_expiry() && !entry.ready();
   if (may_wait && HasManyDue(entry, ctx.now)) throw RequestPostponed();
-  return ctx.keyspace.DropDueMembers(key, entry, ctx.now, SortedSetValue::kAtOnce);
+  return ctx.keyspace.DropDueMembers(key, entry, ctx.now,
+                                     IsDueTask(entry, ctx.now) ? kAllDue : SortedSetValue::kAtOnce);
 }
 
 // Drops what is due of the value of an entry that was found; `entry` may be null, and be of any type. Returns the entry,
@@ -48,7 +59,8 @@ inline bool HasManyDue(const Entry& entry, Now now) noexcept {
   const Expiry own = NextDrop(*entry, ctx.now);
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0, nullptr);
   if (entry->rich()->type == ValueType::kSortedSet) return DropDueRanked(ctx, key, *entry);
-  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now, kDropAtOnce);
+  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now,
+                                     IsDueTask(*entry, ctx.now) ? kAllDue : kDropAtOnce);
 }
 
 // False if AwaitDue need not be called: the wheels have nothing to do, so no member is due.

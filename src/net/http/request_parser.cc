@@ -87,7 +87,7 @@ int RequestParser::OnHead() {
   if (parser_.http_major != 1) return Fail(kVersionUnknown);
   if (parser_.method != HTTP_GET && parser_.method != HTTP_HEAD) return Fail(kMethodNotAllowed);
   const bool has_length = parser_.content_length != 0 && parser_.content_length != ULLONG_MAX;
-  if (has_length || (parser_.flags & F_CHUNKED) != 0) return Fail(kBodyTooLarge);
+  if (has_length || parser_.uses_transfer_encoding != 0) return Fail(kBodyTooLarge);
   if (!FindPath()) return Fail(kBadRequest);
   request_.head_only = parser_.method == HTTP_HEAD;
   request_.keep_alive = http_should_keep_alive(&parser_) != 0;

@@ -299,7 +299,7 @@ config::Problem Ping(const Call& call, const config::Settings& settings, const s
   const bool tls = call.tls || settings.port == 0;
   const int64_t port = tls && settings.tls_port != 0 ? settings.tls_port : settings.port;
   std::string path = call.socket;
-  if (path.empty() && call.host.empty() && port == 0) path = settings.unixsocket;
+  if (path.empty() && call.host.empty() && (port == 0 || settings.bind.empty())) path = settings.unixsocket;
   if (path.empty() && port == 0) return std::string("there is no port: port and tls-port are 0");
   const std::string host = call.host.empty() ? HostOf(settings) : call.host;
   const std::string place = path.empty() ? host + ", port " + std::to_string(port) : path;

@@ -40,6 +40,7 @@ bool TakeShardMark(std::vector<std::string>& environment, pid_t parent) {
 void LeaveToShards(config::Options& options) {
   Fix(&Settings::port, options);
   Fix(&Settings::tls_port, options);
+  Fix(&Settings::bind, options);
   Fix(&Settings::cluster_announce_ip, options);
   Fix(&Settings::cluster_announce_port, options);
   options.Prepare({.prepare = RefusePartOfMachine}, &Settings::maxmemory);

@@ -188,6 +188,7 @@ class Shards {
       CPU_SET(static_cast<size_t>(shard.processor), &set);
       ::sched_setaffinity(0, sizeof set, &set);  // not allowed everywhere, and not necessary
     }
+    std::signal(SIGHUP, SIG_IGN);  // until the daemon listens for it: the parent may pass one on before
     ::sigprocmask(SIG_SETMASK, &mask_before_, nullptr);
     if (::getppid() == parent && start_.Enter()) ::execve(kProgram, argv, environment);
     ::_exit(1);
@@ -295,7 +296,7 @@ class Shards {
     if (first && exited && ran_ms < kStartMs) return Fail(name + " ended " + how + " at its start");
     const uint64_t wait_ms = shard.restarts.NextMs(ran_ms);
     shard.start_again_ms = NowMs() + wait_ms;
-    log_.Warning(name, ", ended ", how, ": it starts again in ", wait_ms, " ms, empty");
+    log_.Warning(name, ", ended ", how, ": it starts again in ", wait_ms, " ms");
   }
 
   const StartFolder& start_;

@@ -21,6 +21,7 @@ struct TrackingState {
   bool caching = false;          // CLIENT CACHING was called for the next request
   bool redirect_broken = false;  // the redirect target is gone
   std::vector<std::string> prefixes;
+  uint64_t prefix_bytes = 0;  // of the prefixes, here and in Tracking
 };
 
 }  // namespace mayfly

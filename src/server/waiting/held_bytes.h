@@ -41,7 +41,7 @@ inline uint64_t RareBytes(const Session& session) noexcept {
     bytes += session.subscriptions->bytes;
     for (const Subscriptions::ByName& own : session.subscriptions->by_kind) bytes += BucketBytes(own);
   }
-  if (session.tracking != nullptr) bytes += session.tracking->prefixes.size() * sizeof(std::string);
+  if (session.tracking != nullptr) bytes += session.tracking->prefix_bytes;
   return bytes;
 }
 

@@ -127,6 +127,7 @@ void ParkingLot::ReleaseKey(unsigned db, std::string_view key) noexcept {
 }
 
 void ParkingLot::WakeHeldBack() noexcept {
+  if (std::none_of(parked_.begin(), parked_.end(), [](const auto& parked) { return parked->paused; })) return;
   std::sort(parked_.begin(), parked_.end(), [](const auto& a, const auto& b) { return a->order < b->order; });
   for (size_t i = 0; i < parked_.size(); ++i) {
     parked_[i]->index = i;

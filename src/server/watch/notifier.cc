@@ -62,9 +62,11 @@ void Notifier::OnMiss(unsigned database, std::string_view key) noexcept {
 
 void Notifier::OnChange(const Change& change) {
   if (change.entry == nullptr || pubsub_.Deserted() || change.event.name == events::kLoaded.name) return;
-  // In Redis RENAME and COPY delete a key at the target, and the result is a new key.
-  const bool anew = change.event.name == events::kRenameTo.name || change.event.name == events::kCopyTo.name;
-  if (change.reason == ChangeReason::kCreated || anew)
+  // In Redis RENAME, COPY and RESTORE delete a key at the target, and the result is a new key.
+  const std::string_view name = change.event.name;
+  const bool anew =
+      name == events::kRenameTo.name || name == events::kCopyTo.name || name == events::kRestore.name;
+  if ((change.reason == ChangeReason::kCreated || anew) && name != events::kNew.name)
     Tell('n', events::kNew.name, change.database, change.key);
   const auto tell = [&](std::string_view event) {
     Tell(ClassOf(event, change), event, change.database, change.key);

@@ -58,18 +58,19 @@ void Tracking::Start(Session& session, const TrackingOptions& options,
                      std::span<const std::string_view> prefixes) {
   const bool fresh = session.tracking == nullptr;
   if (fresh) session.tracking = std::make_unique<TrackingState>();
-  session.tracking->options = options;
-  session.tracking->redirect_broken = false;
+  std::vector<std::string>& own = session.tracking->prefixes;
+  const size_t before = own.size();
   try {
     for (const std::string_view prefix : prefixes) AddPrefix(session, prefix);
-    if (options.broadcast && session.tracking->prefixes.empty()) AddPrefix(session, "");
+    if (options.broadcast && prefixes.empty()) AddPrefix(session, "");
   } catch (...) {
-    if (fresh) {
-      for (const std::string& prefix : session.tracking->prefixes) RemovePrefix(session, prefix);
-      session.tracking.reset();
-    }
+    for (; own.size() != before; own.pop_back()) RemovePrefix(session, own.back());
+    if (fresh) session.tracking.reset();
     throw;
   }
+  session.tracking->options = options;
+  session.tracking->redirect_broken = false;
+  told_to_forget_ = false;  // a client in broadcast mode may have read keys before, and names none of them
   session.Set(Mode::kTracking);
   if (!fresh) return;
   ++clients_;
@@ -105,14 +106,24 @@ void Tracking::AddPrefix(Session& session, std::string_view prefix) {
   try {
     Prefixes& same_length = prefixes_.try_emplace(prefix.size(), 0, hash_).first->second;
     same_length.try_emplace(std::string(prefix), hash_).first->second.clients.push_back(&session);
+    session.tracking->prefix_bytes += PrefixBytes(own.back());
   } catch (...) {
-    RemovePrefix(session, prefix);
+    Unlink(session, prefix);
     own.pop_back();
     throw;
   }
 }
 
-void Tracking::RemovePrefix(Session& session, std::string_view prefix) noexcept {
+uint64_t Tracking::PrefixBytes(const std::string& prefix) noexcept {
+  return sizeof(std::string) + 2 * TextBytes(prefix) + NodeBytes<Prefixes>();
+}
+
+void Tracking::RemovePrefix(Session& session, const std::string& prefix) noexcept {
+  session.tracking->prefix_bytes -= PrefixBytes(prefix);
+  Unlink(session, prefix);
+}
+
+void Tracking::Unlink(const Session& session, std::string_view prefix) noexcept {
   const auto same_length = prefixes_.find(prefix.size());
   if (same_length == prefixes_.end()) return;
   const auto found = same_length->second.find(prefix);

@@ -102,7 +102,10 @@ class Tracking final : public ChangeListener, private ClientEnds::Ear {
 
   bool HasPrefix(const Session& session, std::string_view prefix) const noexcept;
   void AddPrefix(Session& session, std::string_view prefix);
-  void RemovePrefix(Session& session, std::string_view prefix) noexcept;
+  void RemovePrefix(Session& session, const std::string& prefix) noexcept;
+  void Unlink(const Session& session, std::string_view prefix) noexcept;
+  // A prefix of one client, here and at the client.
+  static uint64_t PrefixBytes(const std::string& prefix) noexcept;
   // Tells the readers of a key, and forgets the readers. `by`: the client that changed the key.
   void Invalidate(Keys::iterator key, uint64_t by) noexcept;
   void NoteForBroadcast(std::string_view key, uint64_t by) noexcept;
@@ -142,7 +145,8 @@ class Tracking final : public ChangeListener, private ClientEnds::Ear {
   size_t most_keys_ = 0;
   size_t most_bytes_ = 0;
   bool pending_ = false;
-  bool told_to_forget_ = false;  // and since then nothing was remembered or told
+  bool told_to_forget_ =
+      false;  // and since then nobody has begun to track, and nothing was remembered or told
   bool hears_creations_ = false;
   uint64_t account_bytes_ = 0;  // bytes(), at the end of the last turn
   Accounts::Account account_;
