@@ -7,6 +7,7 @@
 #include "base/memory/heap.h"
 #include "cache/entry/entry.h"
 #include "resp/bulk_text.h"
+#include "server/clients/name_bytes.h"
 
 namespace mayfly {
 namespace {
