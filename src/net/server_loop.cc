@@ -141,7 +141,8 @@ config::Problem ServerLoop::ListenForObservers() {
 void ServerLoop::FollowOptions() {
   using config::Settings;
   config::Options& options = server_.options;
-  options.Follow([this](const Settings&) { clients_.RefileAll(); }, &Settings::timeout_seconds);
+  options.Follow([this](const Settings&) { clients_.LookAtAll(); }, &Settings::timeout_seconds,
+                 &Settings::client_output_buffer_limit);
   options.Follow([this](const Settings& settings) { log_.set_least(LevelOf(settings.loglevel)); },
                  &Settings::loglevel);
   options.Prepare({.prepare = RaiseLimitForClients}, &Settings::maxclients);

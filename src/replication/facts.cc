@@ -29,7 +29,8 @@ Expiry DeadlineOf(const Entry& entry, const KeyTerms& terms, Now now) noexcept {
 
 Entry* GiveTerms(Keyspace& keyspace, const Key& key, Entry& entry, const KeyTerms& terms, Now now) {
   const Expiry deadline = DeadlineOf(entry, terms, now);
-  EntryTerms own{.stale_ms = terms.stale_ms};
+  EntryTerms own;
+  if (entry.encoding() != Encoding::kRich) own.stale_ms = terms.stale_ms;  // only a string has a window
   if (deadline.kind == Expiry::Kind::kRelative) own.slide_ms = terms.slide_ms;
   if (terms.slide_until_unix_ms > now.wall_ms)
     own.slide_until_ms = now.mono_ms + static_cast<uint64_t>(terms.slide_until_unix_ms - now.wall_ms);

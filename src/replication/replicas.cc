@@ -119,6 +119,11 @@ bool Replicas::IsKnown(std::string_view history, int64_t place) const noexcept {
   return history == figures.history || (history == figures.old_history && place <= figures.old_offset);
 }
 
+bool Replicas::IsBeyondLimit(int64_t place) const noexcept {
+  const uint64_t hard = server_.options.settings().client_output_buffer_limit.replica.hard_bytes;
+  return hard != 0 && static_cast<uint64_t>(backlog_.end() - place) >= hard;
+}
+
 bool Replicas::MayUseCutoffs() const noexcept {
   return stream_.exact() && backlog_.begin() >= barred_place_ &&
          std::ranges::all_of(replicas_, [](const auto& replica) { return replica->takes_cutoffs; });
@@ -293,7 +298,8 @@ bool Replicas::Continue(Session& session, const SyncWish& wish, std::string_view
                         Now now) {
   ReplicaFigures& figures = server_.followers;
   static_cast<void>(PlaceOfNow(now));
-  if (!IsKnown(history, place) || (!wish.takes_cutoffs && !IsFreeOfCutoffs(place))) {
+  const bool has = IsKnown(history, place) && !IsBeyondLimit(place);
+  if (!has || (!wish.takes_cutoffs && !IsFreeOfCutoffs(place))) {
     ++figures.refused_syncs;
     return false;
   }

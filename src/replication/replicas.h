@@ -197,6 +197,9 @@ class Replicas final : public LatePart,
   // Gives the stream another name. The old name stays known up to here.
   void Rename(std::string history);
   bool IsKnown(std::string_view history, int64_t place) const noexcept;
+  // True if a replica would be dropped at once (client-output-buffer-limit): one command may be longer than the limit, and
+  // stays in the backlog.
+  bool IsBeyondLimit(int64_t place) const noexcept;
   // True if a server without cutoffs may read the stream from this place on.
   bool IsFreeOfCutoffs(int64_t place) const noexcept {
     return place >= cutoff_place_ && !(source_ == Source::kRelay && relay_may_cut_off_);

@@ -296,7 +296,7 @@ uint64_t Loader::IdleSteps(const FileKey& key) const noexcept {
 void Loader::Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValue& value, Now now) {
   const KeyTerms& terms = from.terms;
   Adoption as{.expiry = ExpiryOf(from, now)};
-  as.terms.stale_ms = terms.stale_ms;
+  if (value.rich == nullptr) as.terms.stale_ms = terms.stale_ms;  // only a string has a window
   if (as.expiry.kind == Expiry::Kind::kRelative) as.terms.slide_ms = terms.slide_ms;
   if (terms.slide_until_unix_ms > now.wall_ms)
     as.terms.slide_until_ms = now.mono_ms + static_cast<uint64_t>(terms.slide_until_unix_ms - now.wall_ms);

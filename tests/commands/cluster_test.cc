@@ -271,6 +271,14 @@ TEST_CASE_METHOD(ClusterTest, "keys are counted by their slots") {
   Run({"RPUSH", "b", "x"});
   Run({"LPOP", "b"});
   CHECK(count() == Integer(1));
+  Run({"SET", "{b}tagged", "v", "TAGS", "1", "t"});
+  Run({"HSET", "{b}hash", "f", "v"});
+  Run({"HPEXPIRE", "{b}hash", "5", "FIELDS", "1", "f"});
+  LetTimePass(5);  // the hash is empty for everybody, and not freed yet
+  Run({"INVALIDATE", "t"});
+  CHECK(count() == Integer(1));
+  TurnWheels();
+  CHECK(count() == Integer(1));
   Run({"FLUSHALL"});
   CHECK(count() == Integer(0));
   CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "16384"}) == Error("ERR Invalid slot"));

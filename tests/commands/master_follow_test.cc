@@ -194,4 +194,72 @@ TEST_CASE_METHOD(FollowTest, "whichever allocation of a write fails, the followe
   }
 }
 
+TEST_CASE_METHOD(FollowTest, "the window of a stale value follows") {
+  Follow();
+  Run({"SET", "k", "v", "EX", "10", "STALE", "30"});
+  Carry();
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  follower.AdvanceTime(11'000);
+  const Reply lease = follower.Run({"TAKE", "k", "LEASE", "1000"});
+  CHECK(lease.elements.at(0) == Bulk("LEASE"));
+  CHECK(lease.elements.at(1) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(FollowTest,
+                 "what meets a member that is due, among very many, does the same at the follower") {
+  constexpr int kMembers = 11'000;
+  constexpr int kTtlMs = 1'000'000;
+  SetOption("repl-timeout", "10000");
+  follower.SetOption("repl-timeout", "10000");
+  const std::string stays(6000, 'x');  // a small value is sent whole after its members have gone
+  TestClient& writer = Connect();
+  const auto fill = [&](const std::string& name) {
+    std::string requests = EncodeRequest({"HSET", "h" + name, stays, "5"}) +
+                           EncodeRequest({"SADD", "s" + name, stays}) +
+                           EncodeRequest({"ZADD", "z" + name, "5", stays});
+    for (int i = 0; i <= kMembers; ++i) {
+      const std::string member = i < kMembers ? "m" + std::to_string(i) : "last";
+      requests += EncodeRequest({"HSET", "h" + name, member, "5"});
+      requests += EncodeRequest({"SADD", "s" + name, member});
+      requests += EncodeRequest({"ZADD", "z" + name, "5", member});
+      for (const char* type : {"h", "s", "z"})
+        requests += EncodeRequest(
+            {"PEXPIREMEMBERAT", type + name, member, UnixMs(i < kMembers ? kTtlMs : kTtlMs + 1)});
+    }
+    writer.RunRaw(requests);
+  };
+  for (const char* name : {"1", "2", "3"}) fill(name);
+  Follow();
+  LetTimePass(kTtlMs + 1);
+  follower.LetTimePass(kTtlMs + 1);
+  const std::string change =
+      "redis.call('hincrby', 'h' .. ARGV[1], 'last', 1) redis.call('sadd', 's' .. ARGV[1], 'last') "
+      "redis.call('zincrby', 'z' .. ARGV[1], 1, 'last')";
+  CHECK(writer.Run({"EVAL", change, "0", "1"}) == Null());  // cannot wait
+  CHECK(writer.Run({"EVAL", change, "3", "h2", "s2", "z2", "2"}) == NoReply());
+  REQUIRE(Run({"EXISTS", "h3", "s3", "z3"}) == Integer(3));
+  TestClient& other = Connect();
+  other.RunRaw(EncodeRequest({"HINCRBY", "h3", "last", "1"}));
+  TestClient& third = Connect();
+  third.RunRaw(EncodeRequest({"SADD", "s3", "last"}));
+  TestClient& fourth = Connect();
+  fourth.RunRaw(EncodeRequest({"ZINCRBY", "z3", "1", "last"}));
+  for (int i = 0; i < 20; ++i) Pass(10);
+  CHECK(writer.Received() == std::vector<Reply>{Null()});
+  CHECK(Field("stats", "sync_full") == "1");
+  for (const char* name : {"1", "2", "3"}) {
+    const std::string number = name;
+    for (const Words& request : std::vector<Words>{{"HLEN", "h" + number},
+                                                   {"HGET", "h" + number, "last"},
+                                                   {"HPTTL", "h" + number, "FIELDS", "1", "last"},
+                                                   {"SCARD", "s" + number},
+                                                   {"FIELDTTL", "s" + number, "last"},
+                                                   {"ZCARD", "z" + number},
+                                                   {"ZSCORE", "z" + number, "last"}})
+      Compare(request);
+    CHECK(Run({"HGET", "h" + number, "last"}) == Bulk("1"));
+    CHECK(Run({"ZSCORE", "z" + number, "last"}) == Bulk("1"));
+  }
+}
+
 }  // namespace mayfly::testing

@@ -287,6 +287,23 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica too far behind is dropped, and t
   CHECK_FALSE(good.dropped());
 }
 
+TEST_CASE_METHOD(MasterReplicasTest, "a replica that lacks one command above the limit gets all keys") {
+  SetOption("client-output-buffer-limit", "replica 300000 0 0");
+  FakeReplica& before = Follow();
+  const std::string history = before.history;
+  const int64_t place = before.place;
+  Run({"SET", "a", std::string(400'000, 'x')});
+  CHECK(before.dropped());
+  Leave(before);
+  FakeReplica& replica = NewReplica();
+  replica.Greet();
+  const std::string answer = GoOn(replica, history, place);
+  CHECK_FALSE(answer.starts_with("+CONTINUE"));
+  ReceiveAll(replica, answer);
+  AdvanceTime(1000);
+  CHECK_FALSE(replica.dropped());
+}
+
 TEST_CASE_METHOD(MasterReplicasTest, "a replica that is behind for too long is dropped") {
   SetOption("client-output-buffer-limit", "replica 0 50000 10");
   FakeReplica& slow = Follow();

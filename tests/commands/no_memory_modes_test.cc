@@ -245,4 +245,28 @@ TEST_CASE(
   CHECK(failures > 3);
 }
 
+TEST_CASE("a transaction whose replies find no memory changes all that it was to change, or nothing") {
+  const std::vector<Words> before = {
+      {"SET", "a", "1"}, {"SET", "b", "1"}, {"SET", "v", std::string(3000, 'x')}};
+  std::string queued;
+  for (const Words& words : std::vector<Words>{{"MULTI"}, {"INCR", "a"}}) queued += EncodeRequest(words);
+  for (int i = 0; i < 50; ++i) queued += EncodeRequest({"GETRANGE", "v", "0", "2000"});
+  queued += EncodeRequest({"INCR", "b"});
+  size_t closed = 0;
+  for (size_t nth = 1; nth < 100; ++nth) {
+    CAPTURE(nth);
+    World world(before);
+    world.RunRaw(world.client, queued);
+    world.client.output.Clear();
+    world.Run(world.client, {"EXEC"}, nth);
+    closed += world.client.closes() ? 1 : 0;
+    world.bystander.output.Clear();
+    world.Run(world.bystander, {"MGET", "a", "b"});
+    const std::string values = OutputText(world.bystander.output);
+    CHECK((values == "*2\r\n$1\r\n1\r\n$1\r\n1\r\n" || values == "*2\r\n$1\r\n2\r\n$1\r\n2\r\n"));
+    CHECK(world.Valid());
+  }
+  CHECK(closed != 0);
+}
+
 }  // namespace mayfly::testing

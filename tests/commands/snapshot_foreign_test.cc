@@ -6,6 +6,7 @@
 
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
+#include "snapshot/key_terms.h"
 #include "support/snapshot_test.h"
 
 namespace mayfly::testing {
@@ -74,6 +75,26 @@ TEST_CASE_METHOD(ForeignTest, "what newer servers write beside keys is skipped")
           for (const uint64_t number : {2, 0, 100, 200, 16383}) out.Length(number);
         }) == "");
   CHECK(HasBoth());
+}
+
+TEST_CASE_METHOD(ForeignTest, "a hash with the window of a stale value has none: only strings have") {
+  constexpr char kWallAndWindow = 1 | 4;
+  CHECK(Load("REDIS0010", [this](rdb::Out& out) {
+          WriteAux(out, "mayfly-ver", "1");
+          WriteAux(out, KeyTerms::kField, std::string{kWallAndWindow, '\x3F'});  // 63 ms
+          out.Byte(opcode::kDeadlineMs);
+          out.Millis(WallMs() + 10);
+          out.Byte(rdb::type::kHash);
+          out.String("hash");
+          out.Length(1);
+          for (const char* text : {"f", "v"}) out.String(text);
+        }) == "");
+  CHECK(HasBoth());
+  CHECK(Run({"HGET", "hash", "f"}) == Bulk("v"));
+  AdvanceTime(10);
+  const Reply lease = Run({"TAKE", "hash", "LEASE", "1000"});
+  CHECK(lease.elements.at(0) == Bulk("LEASE"));
+  CHECK(lease.elements.at(1) == Null());  // no stale value
 }
 
 TEST_CASE_METHOD(ForeignTest, "what modules write is skipped, or refused with rdb-skip-unknown no") {

@@ -460,6 +460,19 @@ TEST_CASE_METHOD(TasksTest, "DRAIN of very many tasks goes on in slices, and lea
   CHECK(Info("tasks_waiting") == 1);
 }
 
+TEST_CASE_METHOD(TasksTest, "what DRAIN lets go is not taken back by an edit or a rename") {
+  Run({"SET", "jobs", "x"});  // takes no task for now
+  for (const char* key : {"t1", "t2", "t3"}) Run({"SET", key, "v", "EX", "100", "INTO", "jobs"});
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(3));
+  Run({"APPEND", "t1", "w"});
+  Run({"RENAME", "t2", "moved"});
+  Run({"MSETEX", "1", "t3", std::string(100, 'v'), "KEEPTTL"});
+  Run({"DEL", "jobs"});
+  AdvanceTime(1'000);
+  CHECK(Run({"XLEN", "jobs"}) == Integer(3));
+  CHECK(Run({"EXISTS", "t1", "moved", "t3"}) == Integer(0));
+}
+
 TEST_CASE_METHOD(TasksTest, "DRAIN with COUNT takes the nearest of very many tasks") {
   constexpr int kTasks = 11'000;
   for (int i = 0; i < kTasks; ++i)

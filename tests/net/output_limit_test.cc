@@ -66,6 +66,19 @@ TEST_CASE("a monitor that does not read is closed by the line with which its out
   CHECK(server.Run({"PING"}) == testing::Simple("PONG"));
 }
 
+TEST_CASE("a limit that is lowered closes a client that holds more already") {
+  for (const char* lower : {"normal 200kb 0 0", "normal 0 200kb 5"}) {
+    OutputLimitedServer server("normal 1mb 0 0");
+    server.Get(5);
+    server.AdvanceTime(1);
+    CHECK_FALSE(server.peer.closed());
+    REQUIRE(server.Run({"CONFIG", "SET", "client-output-buffer-limit", lower}) == testing::Ok());
+    CHECK(server.peer.closed() == (std::string(lower) == "normal 200kb 0 0"));
+    server.AdvanceTime(5'000);
+    CHECK(server.peer.closed());
+  }
+}
+
 TEST_CASE("a client that stays above the soft limit is closed after that many seconds, not before") {
   OutputLimitedServer server("normal 0 1mb 5");
   server.Get(RepliesAbove(kMegabyte));

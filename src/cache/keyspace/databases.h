@@ -193,8 +193,8 @@ class Databases {
   bool FreeCutOff(Now cutoff, bool expires, Now now, size_t budget);
   // Milliseconds from `now` until Advance has work; UINT64_MAX if no key will expire.
   uint64_t NextWakeMs(Now now) noexcept;
-  // Number of keys that have expired and are not freed yet. Visits each of them, and therefore stops counting at
-  // kBacklogCounted.
+  // Number of keys that have expired and are not freed yet. Visits each of them, and therefore looks at kBacklogCounted at
+  // most.
   size_t Backlog(Now now) const;
   // A new nearest deadline was filed, or a lookup has removed a key: NextWakeMs may have changed.
   bool rearms() const noexcept { return parts_.rearm.any; }

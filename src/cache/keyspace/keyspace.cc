@@ -97,7 +97,7 @@ void Keyspace::TouchExtra(Entry& entry, Now now) noexcept {
 
 void Keyspace::Slide(Entry& entry, Now now) noexcept {
   if (parts_.expired_keys != ExpiredKeys::kRemoved) return;  // the master decides
-  if (parts_.access_effect == AccessEffect::kNone) return;
+  if (parts_.access_effect == AccessEffect::kNone || entry.ready()) return;
   const Expiry deadline = Lifetimes::Slid(entry, now);
   if (deadline.kind == Expiry::Kind::kNever) return;
   TellBefore(entry);
@@ -164,6 +164,7 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
   const EntryTerms terms = existing.terms();
+  const bool ready = existing.ready();
   // An unreported change is no change: PFCOUNT stores its count, and is a read.
   Expiry kept = event.name.empty() ? existing.deadline() : lifetimes_.Kept(key.text, existing, now);
   kept.standing = Expiry::Standing::kKept;
@@ -171,6 +172,7 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
                                                   : PutOnTerms(key, &existing, std::move(value), kept, terms,
                                                                now, event, tags_.HoldThoseOf(existing));
   if (parts_.access_effect == AccessEffect::kFrequency) entry->set_stamp(stamp);
+  StayReady(*entry, ready, now);
   return entry;
 }
 
@@ -264,6 +266,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   TagHold tags = to.tags_.HoldThoseOf(entry);
   to.FitTask(new_key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
   TellBefore(entry);
+  const bool ready = entry.ready();
   const bool rich = entry.encoding() == Encoding::kRich;
   RichValue* const value = rich ? entry.rich() : nullptr;
   Entry* moved =
@@ -283,6 +286,11 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   else
     memory_.DropValue(entry);
   memory_.Delete(entry);
+  to.StayReady(*moved, ready, now);
+}
+
+void Keyspace::StayReady(Entry& entry, bool was_ready, Now now) noexcept {
+  if (was_ready && entry.task() && !entry.ready()) tasks_->MakeReady(entry, now);
 }
 
 // ---- containers

@@ -188,10 +188,11 @@ class Keyspace {
   // For a command that looks at the members of a rich value: drops the due members at once, like the own time, but at most
   // `budget` members. Returns the entry, or null if the key was removed with its last member.
   Entry* DropDueMembers(const Key& key, Entry& entry, Now now, size_t budget);
-  // Sets, changes or removes (Never) the expiry, lets the expiry slide if `slide` says so, and keeps the window of a stale
-  // value. If `task` is not empty, it is the tag that makes the key a task (cache/tags/task_name.h); otherwise a task stays one
-  // as long as it has a deadline.
-  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms slide = {},
+  // Sets, changes or removes (Never) the expiry, and lets the expiry slide if `terms` say so. The window of a stale value
+  // stays, unless `terms` have another one. If `task` is not empty, it is the tag that makes the key a task
+  // (cache/tags/task_name.h); otherwise a task stays one as long as it has a deadline.
+  // REQUIRES: only a string gets a window.
+  Entry* SetExpiry(const Key& key, Entry& entry, Expiry expiry, Now now, EntryTerms terms = {},
                    std::string_view task = {});
   // Gives the entry further tags.
   // REQUIRES: the entry then has no more than EntryExtra::kMostTags different tags. No name is a task's tag.
@@ -347,6 +348,8 @@ class Keyspace {
 
   // Fits the tags for a key that may be a task, or may become one by the rules: see Tasks::Fit.
   void FitTask(std::string_view key, bool asked, Expiry expiry, TagHold& tags);
+  // The new entry of a task that was ready is ready, too: what DRAIN lets go is not taken back by an edit or a rename.
+  void StayReady(Entry& entry, bool was_ready, Now now) noexcept;
 
   // ---- reports
   [[gnu::always_inline]] void Tell(ChangeReason reason, const Event& event, std::string_view key,

@@ -21,13 +21,13 @@ Entry* Keyspace::GiveDeadline(const Key& key, Entry& existing, Now now) {
   return entry;
 }
 
-Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry wanted, Now now, EntryTerms slide,
+Entry* Keyspace::SetExpiry(const Key& key, Entry& existing, Expiry wanted, Now now, EntryTerms terms,
                            std::string_view task) {
   Expiry expiry = lifetimes_.Obeying(key.text, wanted, now);
-  slide.stale_ms = existing.stale_ms();
-  lifetimes_.FitSlide(key.text, slide, wanted, expiry, now);
+  if (terms.stale_ms == 0) terms.stale_ms = existing.stale_ms();
+  lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
   TellBefore(existing);
-  Entry* const entry = Redate(key, existing, expiry, slide, task, now);
+  Entry* const entry = Redate(key, existing, expiry, terms, task, now);
   TouchFound(*entry, now);
   const bool lasts = expiry.kind == Expiry::Kind::kNever;
   Tell(ChangeReason::kExpiryChanged, lasts ? events::kPersist : events::kExpire, key.text, entry);

@@ -81,9 +81,12 @@ void Keyspace::Install(KeyPut& put, Now now, const Event& event) {
     owners_.Grow(old, EntryMemory::BytesOf(entry) - EntryMemory::BytesOf(old));
     if (old.Has(EntryFlag::kTimedMembers)) lifetimes_.deadlines().Unfile(old);  // looks at the value
     memory_.DropValue(old);
-    if (entry.tags() != 0 && !entry.extra()->tags()[0].tag) tags_.Hand(old, entry);
+    const bool is_kept = entry.tags() != 0 && !entry.extra()->tags()[0].tag;
+    const bool ready = is_kept && old.ready();
+    if (is_kept) tags_.Hand(old, entry);
     Replace(put.key, old, entry, now);
     Touch(entry, now);
+    StayReady(entry, ready, now);
   }
   memory_.NoteStored(entry);
   Tell(put.inserted ? ChangeReason::kCreated : ChangeReason::kValueChanged, event, put.key.text, &entry);

@@ -95,6 +95,7 @@ void Keyspace::CountExpired(const Entry& entry, Now now) noexcept {
 }
 
 void Keyspace::Retire(const Key& key, Entry& entry, Now now) {
+  assert(entry.encoding() != Encoding::kRich);
   TellBefore(entry);
   TakeOut(key, entry);
   parts_.departures.Went(id_, key.hash, MissReason::kExpired);

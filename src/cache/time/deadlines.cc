@@ -163,10 +163,14 @@ uint64_t Deadlines::NextWakeMs(Now now) const noexcept {
 }
 
 size_t Deadlines::Backlog(Now now, size_t most) const {
+  size_t looked = 0;
   size_t count = 0;
-  const auto counted = [&](HeapRef ref) { return !At(ref)->deadline().Reached(now) || ++count < most; };
-  if (count < most) mono_.ForEachUntil(now.mono_ms, counted);
-  if (count < most) wall_.ForEachUntil(WallMs(now), counted);
+  const auto counted = [&](HeapRef ref) {
+    count += At(ref)->deadline().Reached(now) ? 1 : 0;
+    return ++looked < most;
+  };
+  if (looked < most) mono_.ForEachUntil(now.mono_ms, counted);
+  if (looked < most) wall_.ForEachUntil(WallMs(now), counted);
   return count;
 }
 

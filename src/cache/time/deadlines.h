@@ -112,7 +112,8 @@ class Deadlines {
 
   // Milliseconds from `now` until Advance has work; UINT64_MAX if nothing is filed.
   uint64_t NextWakeMs(Now now) const noexcept;
-  // Number of keys that have expired and are still filed. Stops counting at `most`.
+  // Number of keys that have expired and are still filed. Looks at `most` keys whose wake has come; on a replica, where no wheel
+  // turns, some of these have a later deadline now.
   size_t Backlog(Now now, size_t most) const;
   // Notices that the wall clock was set. All methods that file by the wall clock call this first; a keyspace with nothing
   // else to do calls this alone.

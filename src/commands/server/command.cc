@@ -70,7 +70,7 @@ void ReplyNames(resp::Writer& reply, const std::vector<std::string_view>& names)
 
 bool InCategory(const TableRow& row, std::string_view category) {
   for (const std::string_view name : CommandTable::AclNames(row.acl)) {
-    if (GlobMatch(category, name, GlobCase::kIgnore)) return true;
+    if (SameIgnoringCase(category, name)) return true;
   }
   return false;
 }

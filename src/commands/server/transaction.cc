@@ -2,6 +2,7 @@
 #include "server/clients/transaction.h"
 
 #include <memory>
+#include <new>
 #include <span>
 
 #include "cache/keyspace/databases.h"
@@ -52,8 +53,8 @@ void Unwatch(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
-// The transaction's reply is longer than the client may hold, and the client will be closed. The calls from `next` on that
-// change keys still run; nobody reads their replies.
+// The transaction's reply is longer than the client may hold, or has no memory, and the client will be closed. The calls from
+// `next` on that change keys still run; nobody reads their replies.
 void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
   ReplyBuffer unheard(ctx.session.pool(), ctx.reply.version());
   unheard.set_limit(ctx.session.output.limit());
@@ -61,7 +62,8 @@ void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
     if (call.row->only_reads) continue;
     try {
       ctx.MakeCall(call.arguments.all(), *call.row, unheard.writer(), Origin::kTransaction);
-    } catch (const OutputTooLong&) {  // a call with this exception has changed nothing
+    } catch (const std::
+                 bad_alloc&) {  // OutputTooLong, too: all that the call was to change has changed, or nothing
     }
     unheard.Clear();
   }
@@ -87,7 +89,7 @@ void Exec(Context& ctx, Args&) {
       ++done;
       ctx.MakeCall(call.arguments.all(), *call.row, ctx.reply, Origin::kTransaction);
     }
-  } catch (const OutputTooLong&) {
+  } catch (const std::bad_alloc&) {  // OutputTooLong, too
     RunUnheard(ctx, std::span(transaction->queued).subspan(done));
     throw;
   }

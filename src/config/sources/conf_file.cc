@@ -11,7 +11,6 @@
 namespace mayfly::config {
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr std::string_view kBlanks = " \t\r\n";
 
 std::string_view Trim(std::string_view line) noexcept {

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/directive.h"
@@ -15,6 +16,7 @@
 
 namespace mayfly::config {
 
+inline constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 inline constexpr size_t kIncludeDepthMax = 16;
 inline constexpr size_t kIncludedFilesMax = 256;
 

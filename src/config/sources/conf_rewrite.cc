@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/text/ascii.h"
+#include "config/sources/conf_file.h"
 #include "config/values.h"
 #include "config/words.h"
 
@@ -80,6 +81,8 @@ std::string LineOf(const Option& option, const Settings& settings,
 }
 
 std::string RewriteConf(std::string_view text, std::vector<ConfLine> changes) {
+  const std::string_view mark = text.starts_with(kByteOrderMark) ? kByteOrderMark : "";
+  text.remove_prefix(mark.size());
   std::vector<std::string> lines = LinesOf(text);
   std::sort(changes.begin(), changes.end(),
             [](const ConfLine& a, const ConfLine& b) { return a.option->name < b.option->name; });
@@ -91,7 +94,7 @@ std::string RewriteConf(std::string_view text, std::vector<ConfLine> changes) {
     }
     lines.push_back(change.text);
   }
-  std::string rewritten;
+  std::string rewritten(mark);
   for (const std::string& line : lines) rewritten.append(line).append("\n");
   return rewritten;
 }

@@ -80,10 +80,11 @@ void MetricsText::Field(std::string_view name, const InfoValue& value) {
 
 void MetricsText::Group(const InfoLabel& label, std::span<const InfoMember> members) {
   const std::string written = Label(label.kind, label.of);
-  const bool quoted = !IsUtf8(label.of);
+  any_quoted_ |= !IsUtf8(label.of);
   for (const InfoMember& member : members) {
     const Metric* const metric = Find(label.prefix, member.name);
-    if (metric == nullptr || (quoted && SamplesOf(*metric).find('{' + written + '}') != std::string::npos))
+    if (metric == nullptr ||
+        (any_quoted_ && SamplesOf(*metric).find('{' + written + '}') != std::string::npos))
       continue;
     Add(*metric, written, member.value);
   }

@@ -67,6 +67,7 @@ class MetricsText final : public InfoSink {
   mutable size_t next_ = 0;           // the row after the last found row: fields come in the table's order
   std::vector<std::string> samples_;  // of each row
   std::string others_;
+  bool any_quoted_ = false;  // a name that was quoted may look like another name
   std::string_view family_;  // of the last histogram
 };
 

@@ -1,12 +1,12 @@
 // Finds hashes, sets and sorted sets without due members, for commands. No command sees a member that is due.
 //
 // A hash or a set treats due members as absent, whether they are dropped or not. A sorted set must take them out of its
-// order first, because ranks count what is in the order. If many members are due at once, that takes long. So a client's
-// request on such a sorted set waits (RequestPostponed): the loop drops the members in slices, with other clients' requests
-// in between, and the request runs again a few milliseconds later, until few are left. Each run counts as an access. A
-// transaction or a script waits before it begins, for all keys that it names (AwaitDue). Its calls cannot wait, and neither
-// can a client that was blocked and is woken: a script that uses a key without naming it takes all due members out of the
-// order at once, however long it takes.
+// order first, because ranks count what is in the order. And before a write, replicas must be told of each due member, of any
+// type. If many members are due at once, that takes long. So a client's request on such a value waits (RequestPostponed):
+// the loop drops the members in slices, with other clients' requests in between, and the request runs again a few
+// milliseconds later, until few are left. Each run counts as an access. A transaction or a script waits before it begins, for
+// all keys that it names (AwaitDue). Its calls cannot wait, and neither can a client that was blocked and is woken: a script
+// that uses a key without naming it takes all due members out at once, however long it takes.
 #pragma once
 
 #include <cstddef>
@@ -40,12 +40,30 @@ inline bool IsDueTask(const Entry& entry, Now now) noexcept {
   return entry.task() && entry.deadline().Reached(now);
 }
 
+// True if the loop drops due members while the request waits. The wheel drops no members of a task that waits for its stream.
+inline bool MayAwaitDrops(const Context& ctx, const Entry& entry) noexcept {
+  return ctx.MayBePostponed() && ctx.server.databases.active_expiry() && !entry.ready();
+}
+
+// A replica still has the members that it was not told of: a write that meets such a member would do something else there.
+inline bool MustTellAllDue(const Context& ctx, bool writes) noexcept {
+  return writes && ctx.server.databases.changes().WantsEffects();
+}
+
 [[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
-  // The wheel drops no members of a task that waits for its stream.
-  const bool may_wait = ctx.MayBePostponed() && ctx.server.databases.active_expiry() && !entry.ready();
-  if (may_wait && HasManyDue(entry, ctx.now)) throw RequestPostponed();
-  return ctx.keyspace.DropDueMembers(key, entry, ctx.now,
-                                     IsDueTask(entry, ctx.now) ? kAllDue : SortedSetValue::kAtOnce);
+  if (MayAwaitDrops(ctx, entry) && HasManyDue(entry, ctx.now)) throw RequestPostponed();
+  const bool all = IsDueTask(entry, ctx.now) || MustTellAllDue(ctx, ctx.row.writes);
+  return ctx.keyspace.DropDueMembers(key, entry, ctx.now, all ? kAllDue : SortedSetValue::kAtOnce);
+}
+
+// `writes`: the request may write, or calls of its script or transaction may.
+[[gnu::noinline]] inline Entry* DropDueUnranked(Context& ctx, const Key& key, Entry& entry, bool writes) {
+  if (IsDueTask(entry, ctx.now)) return ctx.keyspace.DropDueMembers(key, entry, ctx.now, kAllDue);
+  Entry* const kept = ctx.keyspace.DropDueMembers(key, entry, ctx.now, kDropAtOnce);
+  const bool are_all = kept == nullptr || !NextDrop(*kept, ctx.now).Reached(ctx.now);
+  if (are_all || !MustTellAllDue(ctx, writes)) return kept;
+  if (MayAwaitDrops(ctx, *kept)) throw RequestPostponed();
+  return ctx.keyspace.DropDueMembers(key, *kept, ctx.now, kAllDue);
 }
 
 // Drops what is due of the value of an entry that was found; `entry` may be null, and be of any type. Returns the entry,
@@ -58,9 +76,8 @@ inline bool IsDueTask(const Entry& entry, Now now) noexcept {
   // A budget of 0 only tells the value what time it is.
   const Expiry own = NextDrop(*entry, ctx.now);
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0, nullptr);
-  if (entry->rich()->type == ValueType::kSortedSet) return DropDueRanked(ctx, key, *entry);
-  return ctx.keyspace.DropDueMembers(key, *entry, ctx.now,
-                                     IsDueTask(*entry, ctx.now) ? kAllDue : kDropAtOnce);
+  return entry->rich()->type == ValueType::kSortedSet ? DropDueRanked(ctx, key, *entry)
+                                                      : DropDueUnranked(ctx, key, *entry, ctx.row.writes);
 }
 
 // False if AwaitDue need not be called: the wheels have nothing to do, so no member is due.
@@ -71,10 +88,15 @@ inline bool MayHaveDue(Context& ctx) noexcept {
 // REQUIRES: MayHaveDue; the request has changed nothing and written no reply yet.
 [[gnu::cold]] inline void AwaitDue(Context& ctx, const Command& command,
                                    std::span<const std::string_view> call) {
-  ForEachKey(command, call, [&ctx](const FoundKey& key) {
-    const Entry* const entry = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key.text), ctx.now);
+  ForEachKey(command, call, [&ctx](const FoundKey& name) {
+    const Key key = ctx.keyspace.KeyOf(name.text);
+    Entry* const entry = ctx.keyspace.Peek(key, ctx.now);
     if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich || entry->ready()) return;
-    if (entry->rich()->type == ValueType::kSortedSet && HasManyDue(*entry, ctx.now)) throw RequestPostponed();
+    if (entry->rich()->type == ValueType::kSortedSet) {
+      if (HasManyDue(*entry, ctx.now)) throw RequestPostponed();
+    } else if (MustTellAllDue(ctx, /*writes=*/true)) {
+      DropDueUnranked(ctx, key, *entry, /*writes=*/true);
+    }
   });
 }
 

@@ -231,9 +231,12 @@ bool Clients::IsThere(const Session& session) const noexcept { return !PeerHasEn
 void Clients::File(Connection& connection) {
   turn_.Begin();
   const uint64_t deadline = connection.NextDeadline();
+  deadline == ParkingLot::kForever ? Unfile(connection) : FileAt(connection, deadline);
+}
+
+void Clients::FileAt(Connection& connection, uint64_t deadline_mono_ms) {
   TimedClient* const timed = &connection;
-  if (deadline == ParkingLot::kForever) return Unfile(connection);
-  timed->deadline_mono_ms = deadline;
+  timed->deadline_mono_ms = deadline_mono_ms;
   // The loop calls NextWake at the end of every turn.
   if (wheel_.Contains(timed))
     static_cast<void>(wheel_.Move(timed));
@@ -259,9 +262,10 @@ uint64_t Clients::NextWake() const noexcept {
   return wheel_.size() == 0 ? ParkingLot::kForever : wheel_.NextWake();
 }
 
-void Clients::RefileAll() {
+void Clients::LookAtAll() {
+  turn_.Begin();
   for (Connection* connection : all_) {
-    if (connection->state() == Connection::State::kOpen) File(*connection);
+    if (connection->state() == Connection::State::kOpen) FileAt(*connection, turn_.now().mono_ms);
   }
 }
 

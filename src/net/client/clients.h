@@ -85,8 +85,8 @@ class Clients final : public Presence, private Alarms::Alarm {
   bool InputWaits() const noexcept;
   bool IsThere(const Session& session) const noexcept override;
 
-  // The option `timeout` has changed.
-  void RefileAll();
+  // An option has changed that may end the time of clients: each is looked at in the next turn.
+  void LookAtAll();
 
   // ---- for connections
   Server& server() noexcept { return server_; }
@@ -142,6 +142,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   // Files the connection on the wheel by its NextDeadline, or unfiles the connection. A deadline that moves later needs no
   // new filing: OnTime compares again.
   void File(Connection& connection);
+  void FileAt(Connection& connection, uint64_t deadline_mono_ms);
   void Unfile(Connection& connection) noexcept;
   bool ending() const noexcept { return ending_; }
   // Adds to the sum of all clients' output; wraps, so a difference may be negative.

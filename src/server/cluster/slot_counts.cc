@@ -39,10 +39,11 @@ void SlotCounts::OnChange(const Change& change) {
 uint32_t SlotCounts::KeysIn(uint16_t slot, Now now) {
   if (stale_) {
     keys_.fill(0);
-    databases_.At(0).ForEach(now, [this](const Entry& entry) { ++keys_[SlotOf(entry.key())]; });
-    // Due keys that are not freed yet were not counted, and their end will be reported: the counts stay out of date until
+    size_t counted = 0;
+    databases_.At(0).ForEach(now, [&](const Entry& entry) { ++keys_[SlotOf(entry.key())], ++counted; });
+    // Absent keys that are not freed yet were not counted, and their end will be reported: the counts stay out of date until
     // then.
-    stale_ = databases_.At(0).lifetimes().deadlines().Backlog(now, 1) != 0;
+    stale_ = counted != databases_.At(0).size();
   }
   return keys_[slot];
 }

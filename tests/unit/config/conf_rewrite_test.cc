@@ -27,6 +27,11 @@ TEST_CASE("an option that the file names is changed where it stands, and the res
   CHECK(Rewritten("timeout 3\nmaxclients 5\ntimeout 4\n", {{"timeout", "9"}}) == "maxclients 5\ntimeout 9\n");
 }
 
+TEST_CASE("a byte order mark stays before the first line") {
+  CHECK(Rewritten("\xEF\xBB\xBFtimeout 3\nmaxclients 5\n", {{"timeout", "9"}}) ==
+        "\xEF\xBB\xBFtimeout 9\nmaxclients 5\n");
+}
+
 TEST_CASE("an option that the file does not name is added at the end") {
   CHECK(Rewritten("maxclients 5", {{"timeout", "9"}, {"maxkeys", "3"}}) ==
         "maxclients 5\n\n# Written by CONFIG REWRITE\nmaxkeys 3\ntimeout 9\n");
