@@ -186,6 +186,17 @@ MemberHome Loader::HomeOf(uint64_t database) noexcept {
   return home != nullptr ? home->home() : server_.databases.At(0).home();
 }
 
+// A file of few bytes cannot have many keys, whatever it says.
+void Loader::Expect(uint64_t database, uint64_t keys) noexcept {
+  constexpr uint64_t kBytesOfKey = 16;
+  if (Keyspace* const home = claims_->HomeOf(database))
+    Adopter(*home).Expect(std::min(keys, file_->file_bytes() / kBytesOfKey));
+}
+
+void Loader::Foresee(uint64_t database, std::string_view key) noexcept {
+  if (Keyspace* const home = claims_->HomeOf(database)) Adopter(*home).Prefetch(key);
+}
+
 RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now) {
   switch (value.status) {
     case ValueStatus::kExpired:

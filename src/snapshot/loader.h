@@ -107,6 +107,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void TakeFunction(std::string_view text) override;
   MemberHome HomeOf(uint64_t database) noexcept override;
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override;
+  void Expect(uint64_t database, uint64_t keys) noexcept override;
+  void Foresee(uint64_t database, std::string_view key) noexcept override;
   // Has an unused value freed in slices; null does nothing.
   void Drop(std::unique_ptr<RichValue> value) noexcept override;
   bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) override;

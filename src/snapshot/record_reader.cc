@@ -29,6 +29,23 @@ bool IsOwnField(std::string_view name) noexcept {
 
 bool IsOk(ReadStatus status) noexcept { return status == ReadStatus::kOk; }
 
+// Skips a fact about the next key.
+bool SkipsFact(rdb::In& in, uint8_t opcode) noexcept {
+  uint64_t number = 0;
+  switch (opcode) {
+    case rdb::opcode::kAux:
+      return IsOk(in.SkipString()) && IsOk(in.SkipString());
+    case rdb::opcode::kDeadlineMs:
+      return IsOk(in.Skip(sizeof(int64_t)));
+    case rdb::opcode::kIdle:
+      return IsOk(in.Length(number));
+    case rdb::opcode::kFrequency:
+      return IsOk(in.Skip(1));
+    default:
+      return false;
+  }
+}
+
 }  // namespace
 
 RecordReader::RecordReader(FileReader& file, std::string path, RecordSink& sink,
@@ -126,6 +143,7 @@ RecordReader::Step RecordReader::ReadRecord(Now now, size_t& budget) {
 RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
   ReadStatus status = ReadStatus::kBad;
   uint64_t number = 0;
+  uint64_t expiring = 0;
   int64_t time = 0;
   uint8_t byte = 0;
   switch (opcode) {
@@ -141,7 +159,8 @@ RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
       break;
     case rdb::opcode::kTableSizes:
       status = in_.Length(number);
-      if (IsOk(status)) status = in_.Length(number);
+      if (IsOk(status)) status = in_.Length(expiring);
+      if (IsOk(status)) sink_.Expect(key_.database, number);
       break;
     case rdb::opcode::kSlotInfo:
       for (int i = 0; i < 3 && (i == 0 || IsOk(status)); ++i) status = in_.Length(number);
@@ -310,7 +329,24 @@ RecordReader::Step RecordReader::SkipModule(Now now, size_t& budget) {
   return Step::kOk;
 }
 
+void RecordReader::LookAhead() noexcept {
+  constexpr int kMostFacts = 3;  // nearly all keys have fewer facts before them
+  rdb::In next(in_.rest());
+  rdb::StringHead head;
+  std::string_view name;
+  uint8_t code = 0;
+  for (int i = 0; i <= kMostFacts; ++i) {
+    if (!IsOk(next.Byte(code))) return;
+    if (code < kLowestOpcode) break;
+    if (!SkipsFact(next, code)) return;
+  }
+  const bool is_there = code < kLowestOpcode && IsOk(next.HeadOfString(head)) &&
+                        head.kind == rdb::StringHead::Kind::kRaw && IsOk(next.Bytes(head.stored, name));
+  if (is_there) sink_.Foresee(key_.database, name);
+}
+
 RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {
+  LookAhead();
   const bool of_module = state_ == State::kModule;
   state_ = State::kRecord;
   const RecordSink::Answer answer = sink_.TakeKey(

@@ -72,6 +72,14 @@ class RecordSink {
   // call is then repeated. Throws std::bad_alloc.
   virtual bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) = 0;
   virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
+  // A database of the file has so many keys: a hint, perhaps a wrong one.
+  virtual void Expect(uint64_t database, uint64_t keys) noexcept {
+    static_cast<void>(database), static_cast<void>(keys);
+  }
+  // This key comes soon: a hint.
+  virtual void Foresee(uint64_t database, std::string_view key) noexcept {
+    static_cast<void>(database), static_cast<void>(key);
+  }
   // Drops an incomplete or unwanted value; null does nothing.
   virtual void Drop(std::unique_ptr<RichValue> value) noexcept = 0;
 
@@ -146,6 +154,8 @@ class RecordReader {
   Step ReadMembers(Now now, size_t& budget);
   Step SkipModule(Now now, size_t& budget);
   Step ReadEnd();
+  // Tells the sink which key follows, if the window has its name.
+  void LookAhead() noexcept;
   // Gives the key to the sink.
   Step Hand(rdb::ValueStatus status, Now now);
   Step Damaged(std::string_view what);

@@ -342,6 +342,20 @@ void Saver::WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   const FunctionLibraries* const libraries = parts.functions ? FunctionLibraries::IfMade(server_) : nullptr;
   if (libraries != nullptr)
     libraries->ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
+  if (parts.keys) WriteTableSizes();
+}
+
+// With them a load makes its tables as large as they will be. Before all keys, since keys of databases come mixed.
+void Saver::WriteTableSizes() {
+  for (unsigned i = 0; i < server_.databases.count(); ++i) {
+    const Keyspace& keyspace = server_.databases.At(i);
+    if (keyspace.size() == 0) continue;
+    SelectDatabase(i, chunk_);
+    rdb::Out out(chunk_);
+    out.Byte(rdb::opcode::kTableSizes);
+    out.Length(keyspace.size());
+    out.Length(keyspace.expiring());
+  }
 }
 
 void Saver::SelectDatabase(unsigned index, std::string& bytes) {

@@ -150,6 +150,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void WritePair(const Entry& entry, const rdb::ValueForm& form, std::string& bytes) const;
   void BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept;
   // Appends the opcode of the database, unless the bytes before belong to the same database.
+  void WriteTableSizes();
   void SelectDatabase(unsigned index, std::string& bytes);
   bool has_large() const noexcept { return !values_.empty() || !side_.empty(); }
   // Throws std::bad_alloc. REQUIRES: a save runs, and nothing has failed.

@@ -77,6 +77,22 @@ TEST_CASE_METHOD(ForeignTest, "what newer servers write beside keys is skipped")
   CHECK(HasBoth());
 }
 
+TEST_CASE_METHOD(ForeignTest, "a file that promises more keys than it has takes no memory for them") {
+  for (const uint64_t keys : {uint64_t{2}, uint64_t{1} << 20, UINT64_MAX}) {
+    std::string head = "REDIS0010";
+    rdb::Out sizes(head);
+    sizes.Byte(opcode::kTableSizes);
+    for (const uint64_t number : {keys, uint64_t{0}}) sizes.Length(number);
+    CHECK(Load(head, [](rdb::Out& out) {
+            for (int i = 0; i < 100; ++i) WriteString(out, "key:" + std::to_string(i));
+          }) == "");
+    CHECK(HasBoth());
+    CHECK(Run({"DBSIZE"}) == Integer(102));
+    CHECK(keyspace().table().memory() < 10'000);
+    CHECK(keyspace().Validate());
+  }
+}
+
 TEST_CASE_METHOD(ForeignTest, "a hash with the window of a stale value has none: only strings have") {
   constexpr char kWallAndWindow = 1 | 4;
   CHECK(Load("REDIS0010", [this](rdb::Out& out) {

@@ -8,6 +8,12 @@
 
 namespace mayfly {
 
+void Adopter::Expect(size_t keys) noexcept { keyspace_.table_.Expect(keys); }
+
+void Adopter::Prefetch(std::string_view key) const noexcept {
+  keyspace_.table_.PrefetchRoom(keyspace_.HashOf(key));
+}
+
 Entry* Adopter::Put(const Key& key, StringValue&& text, std::unique_ptr<RichValue> rich, const Adoption& as,
                     Now now) {
   TagHold tags;

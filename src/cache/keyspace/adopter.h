@@ -32,6 +32,10 @@ class Adopter {
  public:
   explicit Adopter(Keyspace& keyspace) noexcept : keyspace_(keyspace) {}
 
+  // About so many keys will come, if the keyspace is empty now (HashTable::Expect).
+  void Expect(size_t keys) noexcept;
+  // Prefetches what Put will look at for this key.
+  void Prefetch(std::string_view key) const noexcept;
   // Puts a key at the cold end of its list: a file has the most recently used keys first. `rich` or `text` is the value. Throws
   // std::bad_alloc, OwnersExhausted among them; then frees the value.
   // REQUIRES: the key does not exist.

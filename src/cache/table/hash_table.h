@@ -106,6 +106,10 @@ class HashTable {
     RemoveAt(spot, memory_.Ordered(hash));
     return ref;
   }
+  // To be called before an empty table gets about `keys` entries: its segments then begin with the size that they will need, so
+  // that no entry is moved while the table fills. Takes memory for the directory alone. Does nothing if memory runs out, or if
+  // the table has entries.
+  void Expect(size_t keys) noexcept;
   // Removes exactly the entry `ref`, without reading the entry. Returns false if `ref` is not in the table.
   bool EraseRef(Ref ref, uint64_t hash) noexcept {
     const Spot spot = LocateRef(ref, hash);
@@ -133,6 +137,13 @@ class HashTable {
     const Group* home = segment.groups() + GroupOf(offset, segment.group_count());
     PrefetchToRead(home);
     return {home, TagOf(offset)};
+  }
+  // For an Insert: prefetches what it writes to.
+  void PrefetchRoom(uint64_t hash) const noexcept {
+    hash = memory_.Ordered(hash);
+    const Segment segment = SegmentOf(hash);
+    PrefetchToWrite(&segment.header());
+    PrefetchToWrite(segment.HomeOf(hash));
   }
   // Second stage, after the line of the first stage has arrived: prefetches the next reads of Find. Returns the likely
   // result of Find, a guess without reading the entry; kNull if there is no candidate.
@@ -257,6 +268,7 @@ class HashTable {
   size_t size_ = 0;
   uint32_t depth_ = 0;
   uint32_t deepest_ = 1;     // Segments as deep as the directory: at 0 the directory can be halved.
+  uint32_t first_size_ = 0;  // Of a new segment.
   uint32_t drain_next_ = 0;  // The directory word at which DrainSome continues.
 };
 

@@ -49,7 +49,7 @@ typename HashTable<Policy>::Segment HashTable<Policy>::MakeRoom(uint64_t hash) n
   while (segment.full()) {
     bool grown = false;
     if (segment.is_empty_constant()) {
-      grown = Resize(hash, 0);
+      grown = Resize(hash, first_size_) || (first_size_ != 0 && Resize(hash, 0));
     } else if (segment.header().size < kLargestSize) {
       grown = Resize(hash, segment.header().size + 1);
     } else if (segment.depth() < kMaxTableDepth) {
@@ -59,6 +59,28 @@ typename HashTable<Policy>::Segment HashTable<Policy>::MakeRoom(uint64_t hash) n
     segment = SegmentOf(hash);
   }
   return segment;
+}
+
+template <typename Policy>
+void HashTable<Policy>::Expect(size_t keys) noexcept {
+  constexpr size_t kFew = 100;  // they cost next to nothing
+  if (keys < kFew || size_ != 0 || directory_ != &single_ || !Segment(single_).is_empty_constant()) return;
+  // The entries of a segment vary by the root of their mean. With four times that above the mean, hardly any segment is too full.
+  constexpr auto room_for = [](size_t mean) { return mean + 4 * std::bit_floor(mean) / 32 + 16; };
+  uint32_t depth = 0;
+  while (depth < kMaxTableDepth && room_for(keys >> depth) > LimitOfSize(kLargestSize)) ++depth;
+  uint32_t size = 0;
+  while (size < kLargestSize && LimitOfSize(size) < room_for(keys >> depth)) ++size;
+  uint64_t* made = &single_;
+  if (depth > 0) {
+    made = static_cast<uint64_t*>(memory_.Allocate(DirectoryBytes(depth)));
+    if (made == nullptr) return;
+  }
+  std::fill_n(made, size_t{1} << depth, Segment::Empty(depth).word());
+  directory_ = made;
+  depth_ = depth;
+  deepest_ = 1U << depth;
+  first_size_ = size;
 }
 
 template <typename Policy>
@@ -173,6 +195,7 @@ void HashTable<Policy>::Clear() noexcept {
   size_ = 0;
   depth_ = 0;
   deepest_ = 1;
+  first_size_ = 0;
   drain_next_ = 0;
   memory_.ChangeOrder();  // a caller may put the entries back in scan order: needs another order
 }

@@ -2,6 +2,8 @@
 
 #include <memory>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -74,6 +76,60 @@ TEMPLATE_TEST_CASE("the table equals a model after random changes, while it grow
     REQUIRE(t.Sound());
   }
   CHECK(t.table.memory() == 0);
+}
+
+TEST_CASE("a table that expects its entries moves none of them, and is not larger than others") {
+  for (const uint64_t keys : {uint64_t{100}, uint64_t{700}, kManyKeys}) {
+    CAPTURE(keys);
+    TestTable<NarrowPolicy> grown;
+    for (uint64_t id = 1; id <= keys; ++id) REQUIRE(grown.Add(id));
+    TestTable<NarrowPolicy> t;
+    t.table.Expect(keys);
+    CHECK(t.table.memory() <= keys / 64 + 64);  // the directory
+    const size_t segments = t.table.Stats().segments;
+    for (uint64_t id = 1; id <= keys; ++id) REQUIRE(t.Add(id));
+    CHECK(t.table.Stats().segments == segments);
+    CHECK(t.table.memory() <= grown.table.memory() + grown.table.memory() / 3 + 64);
+    CHECK(t.Sound());
+    t.table.Expect(10 * keys);  // too late
+    CHECK(t.table.Stats().segments == segments);
+    for (uint64_t id = 1; id <= keys; ++id) REQUIRE(t.table.Erase(id, Mix(id)) == id);
+    CHECK(t.table.memory() == 0);
+  }
+}
+
+TEST_CASE("a table may get more or fewer entries than it expects, and lose some") {
+  TestRandom random(5);
+  for (const uint64_t keys : {uint64_t{100}, uint64_t{20'000}}) {
+    for (const uint64_t come : {keys / 50, keys * 3}) {
+      TestTable<NarrowPolicy> t;
+      t.table.Expect(keys);
+      std::vector<uint64_t> there;
+      for (uint64_t id = 1; id <= come; ++id) {
+        REQUIRE(t.Add(id));
+        there.push_back(id);
+        if (random.Below(4) != 0) continue;
+        std::swap(there[random.Below(there.size())], there.back());
+        REQUIRE(t.table.Erase(there.back(), Mix(there.back())) == there.back());
+        there.pop_back();
+      }
+      CHECK(t.table.size() == there.size());
+      for (const uint64_t id : there) REQUIRE(t.Has(id));
+      CHECK(t.Sound());
+    }
+  }
+}
+
+TEST_CASE("without memory for what it expects a table works all the same") {
+  for (const int64_t allocations : {0, 1, 2}) {
+    TestTable<NarrowPolicy> t;
+    t.world.allocations_left = allocations;
+    t.table.Expect(50'000);
+    CHECK(t.Sound());
+    t.world.allocations_left = -1;
+    for (uint64_t id = 1; id <= 1000; ++id) REQUIRE(t.Add(id));
+    CHECK(t.Sound());
+  }
 }
 
 TEST_CASE("Replace replaces an entry's handle in place") {
