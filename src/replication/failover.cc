@@ -31,6 +31,7 @@ void Failover::Begin(Terms&& terms, Now now) {
   server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);
   server_.databases.TreatExpired(ExpiredKeys::kHidden);
   Become(State::kWaits);
+  HearEachTurn(true);
   server_.hubs.turn_ends.Ask();
   if (server_.log != nullptr) server_.log->Notice("handing over: waiting for a replica that has everything");
 }
@@ -65,6 +66,7 @@ void Failover::Become(State state) noexcept {
 
 // Replicas must confirm changes after the last question as well.
 void Failover::OnTurnEnd(Now now) noexcept {
+  HearEachTurn(state_ == State::kWaits);
   if (state_ != State::kWaits || server_.Busy()) return;
   Replicas& replicas = *Replicas::IfMade(server_);
   try {

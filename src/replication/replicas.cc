@@ -479,6 +479,7 @@ bool Replicas::AnyAwaitsKeys() const noexcept {
 }
 
 [[gnu::noinline]] void Replicas::SendAtTurnEnd(Now now) noexcept {
+  if (source_ == Source::kNone) asked_ = busy_ = false;
   if (source_ == Source::kNone || server_.Busy()) return;
   const bool looks = std::exchange(asked_, false) || busy_;
   try {

@@ -169,8 +169,10 @@ class Replicas final : public LatePart,
   };
 
   void OnTurnEnd(Now now) noexcept override {
-    if (!stream_.empty() || asked_ || busy_) SendAtTurnEnd(now);  // nothing at the end of most turns
+    if (HasWork()) SendAtTurnEnd(now);
+    HearEachTurn(HasWork());
   }
+  bool HasWork() const noexcept { return !stream_.empty() || asked_ || busy_; }
   void SendAtTurnEnd(Now now) noexcept;
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;

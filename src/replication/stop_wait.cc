@@ -53,6 +53,7 @@ void StopWait::Begin(std::function<void()> stop, Now now) {
   server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);
   server_.databases.TreatExpired(ExpiredKeys::kHidden);
   state_ = State::kWaits;
+  HearEachTurn(true);
   server_.hubs.turn_ends.Ask();
   if (server_.log != nullptr)
     server_.log->Notice("waiting for replicas before stopping: shutdown-timeout is ", timeout_s, " s");
@@ -85,6 +86,7 @@ void StopWait::WakeClients() noexcept {
 
 // Replicas must confirm changes after the last question as well.
 void StopWait::OnTurnEnd(Now now) noexcept {
+  HearEachTurn(state_ == State::kWaits);
   if (state_ != State::kWaits || server_.Busy()) return;
   server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);  // CLIENT UNPAUSE may have ended the pause
   Replicas& replicas = *Replicas::IfMade(server_);
