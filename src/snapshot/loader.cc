@@ -186,11 +186,19 @@ MemberHome Loader::HomeOf(uint64_t database) noexcept {
   return home != nullptr ? home->home() : server_.databases.At(0).home();
 }
 
-// A file of few bytes cannot have many keys, whatever it says.
+// A file of few bytes cannot have many keys, whatever it says; and no more come than there is room for.
 void Loader::Expect(uint64_t database, uint64_t keys) noexcept {
-  constexpr uint64_t kBytesOfKey = 16;
-  if (Keyspace* const home = claims_->HomeOf(database))
-    Adopter(*home).Expect(std::min(keys, file_->file_bytes() / kBytesOfKey));
+  constexpr uint64_t kFileBytesOfKey = 16;
+  constexpr uint64_t kEntryBytes = 40;  // beside key and value
+  const config::Settings& settings = server_.options.settings();
+  Keyspace* const home = claims_->HomeOf(database);
+  const uint64_t bytes = file_->file_bytes();
+  keys = std::min(keys, bytes / kFileBytesOfKey);
+  if (home == nullptr || keys == 0) return;
+  if (settings.maxkeys != 0) keys = std::min(keys, static_cast<uint64_t>(settings.maxkeys));
+  if (const uint64_t most = settings.maxmemory.bytes; most != 0)
+    keys = std::min(keys, most / (bytes / keys + kEntryBytes));
+  Adopter(*home).Expect(keys);
 }
 
 void Loader::Foresee(uint64_t database, std::string_view key) noexcept {

@@ -73,13 +73,9 @@ class RecordSink {
   virtual bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) = 0;
   virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
   // A database of the file has so many keys: a hint, perhaps a wrong one.
-  virtual void Expect(uint64_t database, uint64_t keys) noexcept {
-    static_cast<void>(database), static_cast<void>(keys);
-  }
+  virtual void Expect(uint64_t /*database*/, uint64_t /*keys*/) noexcept {}
   // This key comes soon: a hint.
-  virtual void Foresee(uint64_t database, std::string_view key) noexcept {
-    static_cast<void>(database), static_cast<void>(key);
-  }
+  virtual void Foresee(uint64_t /*database*/, std::string_view /*key*/) noexcept {}
   // Drops an incomplete or unwanted value; null does nothing.
   virtual void Drop(std::unique_ptr<RichValue> value) noexcept = 0;
 

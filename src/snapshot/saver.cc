@@ -72,6 +72,7 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   database_ = kNoDatabase;
   first_begun_ = false;
   idle_steps_ = 0;
+  most_aside_bytes_ = MostAside(server_.memory.Used());
   began = now;
   // Due keys are saved at a replica, since its master may still give another deadline, and before a handover.
   const bool keeps_due = server_.databases.expired_keys() == ExpiredKeys::kHidden;
@@ -229,7 +230,7 @@ void Saver::OnAwaited(HalfSaved& value) noexcept {
 }
 
 HalfSaved* Saver::NextAside() const noexcept {
-  if (waiting_bytes() > kMostAsideBytes) return nullptr;
+  if (waiting_bytes() > most_aside_bytes_) return nullptr;
   for (const auto& value : values_) {
     if (value->awaited) return value.get();
     if (!value->forward && value != values_.front()) return nullptr;

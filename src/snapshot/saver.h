@@ -17,7 +17,7 @@
 // A request may wait for a large value (exec/values/saved_access.h). The value moves forward: its turn comes next. Until the
 // value is read, slices put its parts aside into memory and write nothing, even if the disk is slow. The wait lasts as long
 // as the reading of the value, whatever comes before the value in the file: a record in the file has no gaps. If more than
-// kMostAsideBytes wait for the disk or for their place, or if memory runs out, the request waits for the value's turn.
+// MostAside bytes wait for the disk or for their place, or if memory runs out, the request waits for the value's turn.
 //
 // The version of the file is 10, or 12 if a hash has fields with deadlines. Redis reads the file; AUX fields have the data
 // unknown to Redis:
@@ -28,6 +28,8 @@
 // Borrows server and disk. Loop thread only.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -87,8 +89,14 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   static constexpr size_t kPauseBytes = size_t{4} << 20;
   // With more bytes than this, a key that changes meanwhile ends the save. One more small key may wait.
   static constexpr size_t kMostWaitingBytes = size_t{256} << 20;
-  // With more bytes than this, no value is put aside for a waiting request. The rest is for changes by clients meanwhile.
+  // With more bytes than MostAside, no value is put aside for a waiting request: a part of the memory in use, within bounds. The
+  // rest of kMostWaitingBytes is for changes by clients meanwhile.
   static constexpr size_t kMostAsideBytes = kMostWaitingBytes / 2;
+  static constexpr size_t kLeastAsideBytes = size_t{16} << 20;
+  static constexpr size_t kAsidePart = 16;
+  static constexpr size_t MostAside(uint64_t used_bytes) noexcept {
+    return std::clamp<size_t>(used_bytes / kAsidePart, kLeastAsideBytes, kMostAsideBytes);
+  }
   // The most bytes of the log of removed keys in a save: the newest records. The log is written at once when a save begins,
   // or while everybody waits.
   static constexpr uint64_t kLogBytes = uint64_t{512} << 10;
@@ -149,8 +157,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   // Appends the type, the key and the value.
   void WritePair(const Entry& entry, const rdb::ValueForm& form, std::string& bytes) const;
   void BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept;
-  // Appends the opcode of the database, unless the bytes before belong to the same database.
   void WriteTableSizes();
+  // Appends the opcode of the database, unless the bytes before belong to the same database.
   void SelectDatabase(unsigned index, std::string& bytes);
   bool has_large() const noexcept { return !values_.empty() || !side_.empty(); }
   // Throws std::bad_alloc. REQUIRES: a save runs, and nothing has failed.
@@ -186,6 +194,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   const ClientStream* stream_ = nullptr;  // the target, if a client
   std::unique_ptr<SnapshotWalk> walk_;    // null: the file has all keys; may outlast a failed save
   uint64_t changes_at_begin_ = 0;
+  size_t most_aside_bytes_ = 0;
   std::string chunk_;
   std::deque<std::unique_ptr<HalfSaved>> values_;  // the first goes next; may outlast a failed save
   bool first_begun_ = false;                       // the first value is partly in the file

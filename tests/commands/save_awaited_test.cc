@@ -170,8 +170,15 @@ TEST_CASE_METHOD(AwaitedTest, "a client that reads no snapshot holds nobody up w
   FinishSave();
 }
 
+TEST_CASE("what is put aside takes a sixteenth of the memory in use, within bounds") {
+  constexpr uint64_t kMegabyte = uint64_t{1} << 20;
+  CHECK(Saver::MostAside(0) == 16 * kMegabyte);
+  CHECK(Saver::MostAside(1024 * kMegabyte) == 64 * kMegabyte);
+  CHECK(Saver::MostAside(1'000'000 * kMegabyte) == 128 * kMegabyte);
+}
+
 TEST_CASE_METHOD(AwaitedTest, "what is put aside takes no more memory than it may, and the rest comes next") {
-  constexpr size_t kTextBytes = Saver::kMostAsideBytes + 12'000'000;
+  constexpr size_t kTextBytes = Saver::kLeastAsideBytes + 12'000'000;
   Run({"SETRANGE", "text", std::to_string(kTextBytes - 1), "x"});
   Run({"SET", "other", std::string(1'000'000, 'o')});
   FillHash();
@@ -185,8 +192,8 @@ TEST_CASE_METHOD(AwaitedTest, "what is put aside takes no more memory than it ma
     most = std::max(most, server().hubs.accounts.Sum() - before);
   }
   CHECK(KeysDone() == 1);  // the hash
-  CHECK(most > Saver::kMostAsideBytes);
-  CHECK(most < Saver::kMostAsideBytes + 2 * Saver::kPauseBytes);
+  CHECK(most > Saver::kLeastAsideBytes);
+  CHECK(most < Saver::kLeastAsideBytes + 2 * Saver::kPauseBytes);
   FinishSave();
   CHECK(Info("rdb_last_bgsave_status") == "ok");
   CHECK(server().hubs.accounts.Sum() == before);

@@ -93,6 +93,25 @@ TEST_CASE_METHOD(ForeignTest, "a file that promises more keys than it has takes 
   }
 }
 
+TEST_CASE_METHOD(ForeignTest, "a file of more keys than there is room for makes no table for all of them") {
+  constexpr int kKeys = 50'000;
+  std::string head = "REDIS0010";
+  rdb::Out sizes(head);
+  sizes.Byte(opcode::kTableSizes);
+  for (const uint64_t number : {kKeys, 0}) sizes.Length(number);
+  const auto write = [](rdb::Out& out) {
+    for (int i = 0; i < kKeys; ++i) WriteString(out, "key:" + std::to_string(i));
+  };
+  SetOption("maxkeys", "500");
+  CHECK(Load(head, write) == "");
+  CHECK(Run({"DBSIZE"}) == Integer(500));
+  CHECK(keyspace().table().memory() < 10'000);
+  SetOption("maxkeys", "0");
+  CHECK(Load(head, write) == "");
+  CHECK(Run({"DBSIZE"}) == Integer(kKeys + 2));
+  CHECK(keyspace().Validate());
+}
+
 TEST_CASE_METHOD(ForeignTest, "a hash with the window of a stale value has none: only strings have") {
   constexpr char kWallAndWindow = 1 | 4;
   CHECK(Load("REDIS0010", [this](rdb::Out& out) {

@@ -62,8 +62,7 @@ void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
     if (call.row->only_reads) continue;
     try {
       ctx.MakeCall(call.arguments.all(), *call.row, unheard.writer(), Origin::kTransaction);
-    } catch (const std::
-                 bad_alloc&) {  // OutputTooLong, too: all that the call was to change has changed, or nothing
+    } catch (const std::bad_alloc&) {  // OutputTooLong, too: the call has changed everything, or nothing
     }
     unheard.Clear();
   }
