@@ -479,7 +479,7 @@ bool Replicas::AnyAwaitsKeys() const noexcept {
 }
 
 [[gnu::noinline]] void Replicas::SendAtTurnEnd(Now now) noexcept {
-  if (source_ == Source::kNone) asked_ = busy_ = false;
+  if (source_ == Source::kNone) asked_ = busy_ = behind_ = false;
   if (source_ == Source::kNone || server_.Busy()) return;
   const bool looks = std::exchange(asked_, false) || busy_;
   try {
@@ -499,8 +499,8 @@ bool Replicas::AnyAwaitsKeys() const noexcept {
 // ---- time
 
 uint64_t Replicas::NextWake() const noexcept {
-  if (behind_) return server_.executor->now().mono_ms + kLookMs;
-  return source_ != Source::kNone ? tick_mono_ms_ : Alarms::kNever;
+  if (source_ == Source::kNone) return Alarms::kNever;
+  return behind_ ? server_.executor->now().mono_ms + kLookMs : tick_mono_ms_;
 }
 
 void Replicas::OnWake(Now now, Log*) {

@@ -369,6 +369,7 @@ LoadResult Loader::End(Now now) noexcept {
   if (!result_.problem.empty()) result_.ending = EndingOf(reader_->trouble());
   if (libraries_ != nullptr) libraries_->EndLoad();
   libraries_ = nullptr;
+  for (unsigned i = 0; i < server_.databases.count(); ++i) Adopter(server_.databases.At(i)).Expect(0);
   reader_.reset();
   file_.reset();
   claims_.reset();

@@ -106,6 +106,18 @@ TEST_CASE_METHOD(HashExpireTest,
   CHECK(Run({"EXISTS", "h"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(HashExpireTest,
+                 "SORT reads a hash of very many due fields without a wait within its reply") {
+  constexpr size_t kFields = 25'000;
+  Fill("h_x", kFields);
+  Run({"HSET", "h_x", "stays", "v"});
+  Run({"RPUSH", "l", "x"});
+  ExpireAll("h_x", kFields, 10);
+  LetTimePass(10);
+  CHECK(Run({"SORT", "l", "BY", "nosort", "GET", "h_*->stays", "GET", "h_*->f24999"}) ==
+        Array({Bulk("v"), Null()}));
+}
+
 TEST_CASE_METHOD(
     HashExpireTest,
     "fields that were due are there again if the wall clock is set back before they are dropped") {

@@ -434,6 +434,17 @@ TEST_CASE_METHOD(MemberExpireTest, "who waits for a member of a sorted set does 
   CHECK(waiting.Received() == std::vector<Reply>{Array({Bulk("z"), Bulk("new"), Bulk("5")})});
 }
 
+TEST_CASE_METHOD(MemberExpireTest,
+                 "a write waits until replicas are told of members that a script has only hidden") {
+  FillSortedSet("z", 25'000);
+  LetTimePass(1000);
+  CHECK(Run({"EVAL", "#!lua flags=no-writes\nreturn redis.call('ZCARD', 'z')", "0"}) == Integer(1));
+  CHECK(Run({"ZADD", "z", "1", "new"}) == NoReply());
+  for (int i = 0; i < 100; ++i) AdvanceTime(10);
+  CHECK(client().Received() == std::vector<Reply>{Integer(1)});
+  CHECK(Run({"ZCARD", "z"}) == Integer(2));
+}
+
 TEST_CASE_METHOD(MemberExpireTest, "a task that its stream refuses is gone when all its members are due") {
   Run({"SET", "s", "x"});
   constexpr int kMembers = 12'000;  // more than a command drops of another value

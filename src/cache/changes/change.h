@@ -50,7 +50,7 @@ struct Effect {
 
 // The name of a change in Redis's keyspace notifications. Some changes have two names: SET with an expiry is "set" and
 // "expire"; a command that takes the last member of a value has its own name, and "del". Redis also reports "new" before the
-// event of a key that RENAME or COPY replaces; Mayfly reports kValueChanged.
+// event of a key that RENAME, COPY or RESTORE replaces; Mayfly reports kValueChanged.
 struct Event {
   std::string_view name;       // empty: the change is not reported
   std::string_view then = {};  // mostly empty

@@ -35,8 +35,8 @@
 //
 // The slow paths stand in hash_table_resize.h, and are compiled once for each policy.
 //
-// Ownership: the table owns the directory and the segments, never the entries. An empty table holds no
-// memory. Loop thread only.
+// Ownership: the table owns the directory and the segments, never the entries. An empty table holds no memory, but for the
+// directory of expected entries (Expect). Loop thread only.
 #pragma once
 
 #include <algorithm>
@@ -106,9 +106,9 @@ class HashTable {
     RemoveAt(spot, memory_.Ordered(hash));
     return ref;
   }
-  // To be called before an empty table gets about `keys` entries: its segments then begin with the size that they will need, so
-  // that no entry is moved while the table fills. Takes memory for the directory alone. Does nothing if memory runs out, or if
-  // the table has entries.
+  // To be called before an empty table gets about `keys` entries: entries are then moved less often while it fills. The
+  // directory has its full size from the start. A segment that has got a part of its entries leaps to the size that it will need, so
+  // a wrong number costs little. Does nothing if memory runs out, or if the table has entries. 0: no more are expected.
   void Expect(size_t keys) noexcept;
   // Removes exactly the entry `ref`, without reading the entry. Returns false if `ref` is not in the table.
   bool EraseRef(Ref ref, uint64_t hash) noexcept {
@@ -253,6 +253,13 @@ class HashTable {
       Shrink(hash);
   }
 
+  // The next size of a full segment. REQUIRES: size < kLargestSize.
+  uint32_t Larger(uint32_t size) const noexcept {
+    constexpr uint32_t kBelieved = 4;  // with so many entries the expectation may be right
+    constexpr uint32_t kHalf = 8;
+    if (size < kBelieved || size >= expected_size_) return size + 1;
+    return size < kHalf ? std::min(kHalf, expected_size_) : expected_size_;
+  }
   Segment MakeRoom(uint64_t hash) noexcept;
   void Shrink(uint64_t hash) noexcept;
   bool Resize(uint64_t hash, uint32_t size) noexcept;
@@ -267,9 +274,9 @@ class HashTable {
   uint64_t* directory_ = &single_;
   size_t size_ = 0;
   uint32_t depth_ = 0;
-  uint32_t deepest_ = 1;     // Segments as deep as the directory: at 0 the directory can be halved.
-  uint32_t first_size_ = 0;  // Of a new segment.
-  uint32_t drain_next_ = 0;  // The directory word at which DrainSome continues.
+  uint32_t deepest_ = 1;        // Segments as deep as the directory: at 0 the directory can be halved.
+  uint32_t expected_size_ = 0;  // Of a segment with all entries that are expected; 0: none are.
+  uint32_t drain_next_ = 0;     // The directory word at which DrainSome continues.
 };
 
 template <typename Policy>
@@ -277,7 +284,7 @@ template <typename Rng>
 typename HashTable<Policy>::Ref HashTable<Policy>::Random(Rng& rng) const {
   if (size_ == 0) return kNull;
   // Rejection sampling keeps the choice fair: a slot of a large segment and a slot of a small segment must be equally
-  // likely. After many rejections (only a hostile hash function leads to them) the result is the first entry of a scan from
+  // likely. After many rejections (of a sparse table, or with a hostile hash function) the result is the first entry of a scan from
   // a random position.
   constexpr uint32_t kTries = 1000;
   constexpr uint32_t kMostGroups = GroupsOfSize(kLargestSize);

@@ -49,9 +49,10 @@ typename HashTable<Policy>::Segment HashTable<Policy>::MakeRoom(uint64_t hash) n
   while (segment.full()) {
     bool grown = false;
     if (segment.is_empty_constant()) {
-      grown = Resize(hash, first_size_) || (first_size_ != 0 && Resize(hash, 0));
+      grown = Resize(hash, 0);
     } else if (segment.header().size < kLargestSize) {
-      grown = Resize(hash, segment.header().size + 1);
+      const uint32_t size = segment.header().size;
+      grown = Resize(hash, Larger(size)) || (Larger(size) != size + 1 && Resize(hash, size + 1));
     } else if (segment.depth() < kMaxTableDepth) {
       grown = Split(hash);
     }
@@ -64,6 +65,7 @@ typename HashTable<Policy>::Segment HashTable<Policy>::MakeRoom(uint64_t hash) n
 template <typename Policy>
 void HashTable<Policy>::Expect(size_t keys) noexcept {
   constexpr size_t kFew = 100;  // they cost next to nothing
+  if (keys < kFew) expected_size_ = 0;
   if (keys < kFew || size_ != 0 || directory_ != &single_ || !Segment(single_).is_empty_constant()) return;
   // The entries of a segment vary by the root of their mean. With four times that above the mean, hardly any segment is too full.
   constexpr auto room_for = [](size_t mean) { return mean + 4 * std::bit_floor(mean) / 32 + 16; };
@@ -80,7 +82,7 @@ void HashTable<Policy>::Expect(size_t keys) noexcept {
   directory_ = made;
   depth_ = depth;
   deepest_ = 1U << depth;
-  first_size_ = size;
+  expected_size_ = size;
 }
 
 template <typename Policy>
@@ -195,7 +197,7 @@ void HashTable<Policy>::Clear() noexcept {
   size_ = 0;
   depth_ = 0;
   deepest_ = 1;
-  first_size_ = 0;
+  expected_size_ = 0;
   drain_next_ = 0;
   memory_.ChangeOrder();  // a caller may put the entries back in scan order: needs another order
 }

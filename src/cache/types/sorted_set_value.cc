@@ -177,9 +177,9 @@ ScoredPack::At SortedSetValue::PlaceOf(std::string_view name, double score) cons
 void SortedSetValue::Add(const Found& found, std::string_view name, double score,
                          const SortedSetLimits& limits, MemberHome home) {
   assert(!found);
-  const bool fits = Size() < limits.packed && name.size() <= limits.packed_bytes &&
+  const bool fits = !is_large() && Size() < limits.packed && name.size() <= limits.packed_bytes &&
                     name.size() + small_.bytes() < ScoredPack::kTooLong;
-  if (!is_large() && fits) {
+  if (fits) {
     const std::array items{PackItem::Of(name), ScoreItem(score)};
     return small_.Insert(PlaceOf(name, score), items);
   }

@@ -88,8 +88,12 @@ void Exec(Context& ctx, Args&) {
       ++done;
       ctx.MakeCall(call.arguments.all(), *call.row, ctx.reply, Origin::kTransaction);
     }
-  } catch (const std::bad_alloc&) {  // OutputTooLong, too
+  } catch (const OutputTooLong&) {
     RunUnheard(ctx, std::span(transaction->queued).subspan(done));
+    throw;
+  } catch (const std::bad_alloc&) {
+    RunUnheard(ctx, std::span(transaction->queued).subspan(done));
+    session.pool().NoteFailed();  // a call may have taken the note: the error would deny what is done
     throw;
   }
 }

@@ -398,7 +398,7 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
     try {
       Refuse(why, session, session.reply, Origin::kClient, args, row);
     } catch (...) {
-      if (session.transaction != nullptr) session.transaction->refused = true;
+      if (session.Has(Mode::kTransaction)) session.transaction->refused = true;
       throw;
     }
   });

@@ -33,9 +33,8 @@ std::optional<std::string_view> ElementPattern::Find(Context& ctx, std::string_v
   if (field_.empty())
     return type == ValueType::kString ? std::optional(TextOf(*entry, digits_)) : std::nullopt;
   if (type != ValueType::kHash) return std::nullopt;
-  Typed<HashValue> hash{entry, static_cast<HashValue*>(entry->rich())};
-  DropDueMembers(ctx, key, hash);
-  return hash.value != nullptr ? hash.value->Get(field_, room_) : std::nullopt;
+  const Entry* const live = DropDueFields(ctx, key, *entry);
+  return live != nullptr ? static_cast<const HashValue&>(*live->rich()).Get(field_, room_) : std::nullopt;
 }
 
 }  // namespace mayfly

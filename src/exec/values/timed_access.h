@@ -35,7 +35,8 @@ inline bool HasManyDue(const Entry& entry, Now now) noexcept {
 }
 
 // A task that waits for its stream has not expired, and the wheel drops none of its members: the command that finds the task
-// drops all that are due. A value of which no member is live goes with the last one: no command sees such a value.
+// drops all that are due. A value of which no member is live goes with the last one: no command sees such a value. Of a task that
+// the wheel has not come to yet nothing is dropped (NextDrop in cache/time/lifetime.h).
 inline bool IsDueTask(const Entry& entry, Now now) noexcept {
   return entry.task() && entry.deadline().Reached(now);
 }
@@ -50,14 +51,9 @@ inline bool MustTellAllDue(const Context& ctx, bool writes) noexcept {
   return writes && ctx.server.databases.changes().WantsEffects();
 }
 
-[[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
-  if (MayAwaitDrops(ctx, entry) && HasManyDue(entry, ctx.now)) throw RequestPostponed();
-  const bool all = IsDueTask(entry, ctx.now) || MustTellAllDue(ctx, ctx.row.writes);
-  return ctx.keyspace.DropDueMembers(key, entry, ctx.now, all ? kAllDue : SortedSetValue::kAtOnce);
-}
-
-// `writes`: the request may write, or calls of its script or transaction may.
-[[gnu::noinline]] inline Entry* DropDueUnranked(Context& ctx, const Key& key, Entry& entry, bool writes) {
+// Drops what is due up to kDropAtOnce members; if replicas must be told, all, or the request waits. `writes`: the request may
+// write, or calls of its script or transaction may.
+[[gnu::noinline]] inline Entry* DropDueOrWait(Context& ctx, const Key& key, Entry& entry, bool writes) {
   if (IsDueTask(entry, ctx.now)) return ctx.keyspace.DropDueMembers(key, entry, ctx.now, kAllDue);
   Entry* const kept = ctx.keyspace.DropDueMembers(key, entry, ctx.now, kDropAtOnce);
   const bool are_all = kept == nullptr || !NextDrop(*kept, ctx.now).Reached(ctx.now);
@@ -66,9 +62,17 @@ inline bool MustTellAllDue(const Context& ctx, bool writes) noexcept {
   return ctx.keyspace.DropDueMembers(key, *kept, ctx.now, kAllDue);
 }
 
+// Members that are hidden, and not dropped, have no rank, but replicas were not told of them.
+[[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
+  if (MayAwaitDrops(ctx, entry) && HasManyDue(entry, ctx.now)) throw RequestPostponed();
+  if (MustTellAllDue(ctx, ctx.row.writes)) return DropDueOrWait(ctx, key, entry, /*writes=*/true);
+  return ctx.keyspace.DropDueMembers(key, entry, ctx.now,
+                                     IsDueTask(entry, ctx.now) ? kAllDue : SortedSetValue::kAtOnce);
+}
+
 // Drops what is due of the value of an entry that was found; `entry` may be null, and be of any type. Returns the entry,
 // or null if the key is gone with its last member. A value that stays is not moved. Throws RequestPostponed.
-// REQUIRES: the request has changed nothing and written no reply yet, if the value may be a sorted set.
+// REQUIRES: the request has changed nothing and written no reply yet, if it writes, or if the value may be a sorted set.
 [[gnu::always_inline]] inline Entry* DropDueMembers(Context& ctx, const Key& key, Entry* entry) {
   if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich) [[likely]]
     return entry;
@@ -77,7 +81,7 @@ inline bool MustTellAllDue(const Context& ctx, bool writes) noexcept {
   const Expiry own = NextDrop(*entry, ctx.now);
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0, nullptr);
   return entry->rich()->type == ValueType::kSortedSet ? DropDueRanked(ctx, key, *entry)
-                                                      : DropDueUnranked(ctx, key, *entry, ctx.row.writes);
+                                                      : DropDueOrWait(ctx, key, *entry, ctx.row.writes);
 }
 
 // False if AwaitDue need not be called: the wheels have nothing to do, so no member is due.
@@ -92,12 +96,16 @@ inline bool MayHaveDue(Context& ctx) noexcept {
     const Key key = ctx.keyspace.KeyOf(name.text);
     Entry* const entry = ctx.keyspace.Peek(key, ctx.now);
     if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich || entry->ready()) return;
-    if (entry->rich()->type == ValueType::kSortedSet) {
-      if (HasManyDue(*entry, ctx.now)) throw RequestPostponed();
-    } else if (MustTellAllDue(ctx, /*writes=*/true)) {
-      DropDueUnranked(ctx, key, *entry, /*writes=*/true);
-    }
+    const bool ranked = entry->rich()->type == ValueType::kSortedSet;
+    if (ranked && HasManyDue(*entry, ctx.now)) throw RequestPostponed();
+    if (MustTellAllDue(ctx, /*writes=*/true)) DropDueOrWait(ctx, key, *entry, /*writes=*/true);
   });
+}
+
+// For a hash of which a request only reads, whatever it has changed or written before.
+inline const Entry* DropDueFields(Context& ctx, const Key& key, Entry& entry) {
+  if (!entry.timed()) return &entry;
+  return DropDueOrWait(ctx, key, entry, /*writes=*/false);
 }
 
 template <typename T>

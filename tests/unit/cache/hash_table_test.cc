@@ -114,6 +114,9 @@ TEST_CASE("a table may get more or fewer entries than it expects, and lose some"
         there.pop_back();
       }
       CHECK(t.table.size() == there.size());
+      TestTable<NarrowPolicy> grown;
+      for (const uint64_t id : there) REQUIRE(grown.Add(id));
+      CHECK(t.table.memory() <= 4 * grown.table.memory() + keys / 64);
       for (const uint64_t id : there) REQUIRE(t.Has(id));
       CHECK(t.Sound());
     }
