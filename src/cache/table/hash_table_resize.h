@@ -68,7 +68,7 @@ void HashTable<Policy>::Expect(size_t keys) noexcept {
   if (keys < kFew) expected_size_ = 0;
   if (keys < kFew || size_ != 0 || directory_ != &single_ || !Segment(single_).is_empty_constant()) return;
   // The entries of a segment vary by the root of their mean. With four times that above the mean, hardly any segment is too full.
-  constexpr auto room_for = [](size_t mean) { return mean + 4 * std::bit_floor(mean) / 32 + 16; };
+  const auto room_for = [](size_t mean) { return mean + 4 * std::bit_floor(mean) / 32 + 16; };
   uint32_t depth = 0;
   while (depth < kMaxTableDepth && room_for(keys >> depth) > LimitOfSize(kLargestSize)) ++depth;
   uint32_t size = 0;
