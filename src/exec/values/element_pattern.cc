@@ -33,7 +33,7 @@ std::optional<std::string_view> ElementPattern::Find(Context& ctx, std::string_v
   if (field_.empty())
     return type == ValueType::kString ? std::optional(TextOf(*entry, digits_)) : std::nullopt;
   if (type != ValueType::kHash) return std::nullopt;
-  const Entry* const live = DropDueFields(ctx, key, *entry);
+  const Entry* const live = DropDueMembers(ctx, key, entry, /*writes=*/false);
   return live != nullptr ? static_cast<const HashValue&>(*live->rich()).Get(field_, room_) : std::nullopt;
 }
 

@@ -63,25 +63,29 @@ inline bool MustTellAllDue(const Context& ctx, bool writes) noexcept {
 }
 
 // Members that are hidden, and not dropped, have no rank, but replicas were not told of them.
-[[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry) {
+[[gnu::noinline]] inline Entry* DropDueRanked(Context& ctx, const Key& key, Entry& entry, bool writes) {
   if (MayAwaitDrops(ctx, entry) && HasManyDue(entry, ctx.now)) throw RequestPostponed();
-  if (MustTellAllDue(ctx, ctx.row.writes)) return DropDueOrWait(ctx, key, entry, /*writes=*/true);
+  if (MustTellAllDue(ctx, writes)) return DropDueOrWait(ctx, key, entry, writes);
   return ctx.keyspace.DropDueMembers(key, entry, ctx.now,
                                      IsDueTask(entry, ctx.now) ? kAllDue : SortedSetValue::kAtOnce);
 }
 
 // Drops what is due of the value of an entry that was found; `entry` may be null, and be of any type. Returns the entry,
 // or null if the key is gone with its last member. A value that stays is not moved. Throws RequestPostponed.
-// REQUIRES: the request has changed nothing and written no reply yet, if it writes, or if the value may be a sorted set.
-[[gnu::always_inline]] inline Entry* DropDueMembers(Context& ctx, const Key& key, Entry* entry) {
+// `writes`: the value may be written to. REQUIRES: the request has changed nothing and written no reply yet, if so, or if the
+// value may be a sorted set.
+[[gnu::always_inline]] inline Entry* DropDueMembers(Context& ctx, const Key& key, Entry* entry, bool writes) {
   if (entry == nullptr || !entry->timed() || entry->encoding() != Encoding::kRich) [[likely]]
     return entry;
   // The wall clock may have been set back since: members that were due and hidden, but not dropped, are there again.
   // A budget of 0 only tells the value what time it is.
   const Expiry own = NextDrop(*entry, ctx.now);
   if (own.kind == Expiry::Kind::kWall && !own.Reached(ctx.now)) entry->rich()->DropDue(ctx.now, 0, nullptr);
-  return entry->rich()->type == ValueType::kSortedSet ? DropDueRanked(ctx, key, *entry)
-                                                      : DropDueOrWait(ctx, key, *entry, ctx.row.writes);
+  return entry->rich()->type == ValueType::kSortedSet ? DropDueRanked(ctx, key, *entry, writes)
+                                                      : DropDueOrWait(ctx, key, *entry, writes);
+}
+[[gnu::always_inline]] inline Entry* DropDueMembers(Context& ctx, const Key& key, Entry* entry) {
+  return DropDueMembers(ctx, key, entry, ctx.row.writes);
 }
 
 // False if AwaitDue need not be called: the wheels have nothing to do, so no member is due.
@@ -100,12 +104,6 @@ inline bool MayHaveDue(Context& ctx) noexcept {
     if (ranked && HasManyDue(*entry, ctx.now)) throw RequestPostponed();
     if (MustTellAllDue(ctx, /*writes=*/true)) DropDueOrWait(ctx, key, *entry, /*writes=*/true);
   });
-}
-
-// For a hash of which a request only reads, whatever it has changed or written before.
-inline const Entry* DropDueFields(Context& ctx, const Key& key, Entry& entry) {
-  if (!entry.timed()) return &entry;
-  return DropDueOrWait(ctx, key, entry, /*writes=*/false);
 }
 
 template <typename T>
