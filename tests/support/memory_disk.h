@@ -109,6 +109,7 @@ class MemoryDisk final : public Disk {
     return 0;
   }
   int Sync(int) override { return Call(); }
+  void BeginSync(int) noexcept override {}
   int Close(int) override { return Call(); }
   int SyncFolder(const std::string&) override { return Call(); }
   int Rename(const std::string& from, const std::string& to) override {

@@ -101,6 +101,15 @@ int Disk::Read(int file, char* bytes, size_t most, size_t& count) {
 
 int Disk::Sync(int file) { return ErrorOf(fdatasync(file)); }
 
+// A failure comes again at Sync.
+void Disk::BeginSync(int file) noexcept {
+#ifdef __linux__
+  static_cast<void>(sync_file_range(file, 0, 0, SYNC_FILE_RANGE_WRITE));  // to the end of the file
+#else
+  static_cast<void>(file);
+#endif
+}
+
 int Disk::Close(int file) { return ErrorOf(close(file)); }
 
 int Disk::Rename(const std::string& from, const std::string& to) {

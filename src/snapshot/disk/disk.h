@@ -38,6 +38,8 @@ class Disk {
   virtual int Read(int file, char* bytes, size_t most, size_t& count);
   // Returns when the file's bytes are on the disk.
   virtual int Sync(int file);
+  // Lets the system begin to write the file's bytes to the disk, where that is possible: less is left for Sync.
+  virtual void BeginSync(int file) noexcept;
   virtual int Close(int file);
   // Puts a file in the place of another, which may exist.
   virtual int Rename(const std::string& from, const std::string& to);

@@ -131,15 +131,28 @@ const std::string* FileWriter::Next(bool& abandoned) {
 std::string FileWriter::WriteAll(int file, std::string_view bytes) {
   while (!bytes.empty()) {
     size_t count = 0;
-    if (const int error = disk_.Write(file, bytes, count); error != 0 && error != EINTR)
+    if (const int error = disk_.Write(file, bytes.substr(0, kPieceBytes), count);
+        error != 0 && error != EINTR)
       return Failure("cannot write", temporary_, error);
     bytes.remove_prefix(count);
-    unsynced_ += count;
+    if (const int error = SyncSome(file, count)) return Failure("cannot sync", temporary_, error);
+    std::this_thread::yield();
   }
-  if (unsynced_ < kSyncBytes) return {};
-  unsynced_ = 0;
-  if (const int error = disk_.Sync(file)) return Failure("cannot sync", temporary_, error);
   return {};
+}
+
+int FileWriter::SyncSome(int file, size_t bytes) {
+  unsynced_ += bytes;
+  unbegun_ += bytes;
+  if (unsynced_ >= kSyncBytes) {
+    unsynced_ = unbegun_ = 0;
+    return disk_.Sync(file);
+  }
+  if (unbegun_ >= kBeginBytes) {
+    unbegun_ = 0;
+    disk_.BeginSync(file);
+  }
+  return 0;
 }
 
 std::string FileWriter::WriteChunks() {

@@ -7,6 +7,10 @@
 // The file gets its name only when all bytes are on the disk. Whoever opens the name finds the old file or the new file,
 // whole, even after a loss of power. The thread syncs every kSyncBytes: the last sync takes no longer than others.
 //
+// Processor. On a machine with one processor the thread must not keep the loop waiting. The kernel lets a thread run for
+// milliseconds before it looks at others, so the thread yields after every kPieceBytes. And it lets the disk begin every
+// kBeginBytes, because to hand 32 MB over to the disk at once takes milliseconds, too.
+//
 // Memory. The loop allocates and frees every chunk, since the memory of the loop thread is counted (base/memory/heap.h): the
 // thread only reads chunks.
 //
@@ -29,6 +33,8 @@ namespace mayfly {
 
 class FileWriter final : public SaveTarget {
  public:
+  static constexpr size_t kPieceBytes = size_t{256} << 10;
+  static constexpr uint64_t kBeginBytes = uint64_t{2} << 20;
   static constexpr uint64_t kSyncBytes = uint64_t{32} << 20;
 
   struct Target {
@@ -63,6 +69,8 @@ class FileWriter final : public SaveTarget {
   std::string WriteFile();
   std::string WriteChunks();
   std::string WriteAll(int file, std::string_view bytes);
+  // Bytes were written: begins to sync them, or syncs. Returns an errno, or 0.
+  int SyncSome(int file, size_t bytes);
   void KeepLast(std::string_view chunk);
   // Writes the checksum, or verifies the file's own.
   std::string EndFile();
@@ -89,6 +97,7 @@ class FileWriter final : public SaveTarget {
 
   uint64_t crc_ = 0;       // of the thread alone
   uint64_t unsynced_ = 0;  // likewise
+  uint64_t unbegun_ = 0;   // likewise: of those, since the last BeginSync
   std::string last_;       // likewise: the last bytes of a whole file
   int file_ = -1;          // likewise
   std::thread thread_;

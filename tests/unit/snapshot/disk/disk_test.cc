@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -159,6 +160,34 @@ TEST_CASE_METHOD(DiskTest, "a save removes what killed processes have left, and 
   for (const std::string& name : kept) CHECK(Has(name));
   CHECK(disk.RemoveLeftovers(folder, own) == 0);
   CHECK(disk.RemoveLeftovers(folder + "/none", own) == 0);
+}
+
+TEST_CASE_METHOD(DiskTest,
+                 "a long chunk is written piece by piece, and the disk begins early and syncs now and then") {
+  // Writes nothing.
+  class Counting final : public Disk {
+   public:
+    int Write(int, std::string_view bytes, size_t& count) override {
+      longest = std::max(longest, bytes.size());
+      count = bytes.size();
+      return 0;
+    }
+    void BeginSync(int) noexcept override { ++begun; }
+    int Sync(int) override { return ++syncs, 0; }
+    size_t longest = 0;
+    size_t begun = 0;
+    size_t syncs = 0;
+  };
+  Counting counting;
+  {
+    FileWriter writer(counting, {.folder = folder, .name = "long", .temporary = TemporaryName("x")}, [] {});
+    writer.Give(std::string(FileWriter::kSyncBytes + 5 * FileWriter::kBeginBytes, 'x'));
+    writer.Finish();
+    writer.Wait();
+  }
+  CHECK(counting.longest == FileWriter::kPieceBytes);
+  CHECK(counting.begun == FileWriter::kSyncBytes / FileWriter::kBeginBytes - 1 + 5);
+  CHECK(counting.syncs == 2);  // one on the way, one at the end
 }
 
 }  // namespace mayfly
