@@ -230,7 +230,7 @@ void Saver::OnAwaited(HalfSaved& value) noexcept {
 }
 
 HalfSaved* Saver::NextAside() const noexcept {
-  if (waiting_bytes() > most_aside_bytes_) return nullptr;
+  if (!HasRoomAside()) return nullptr;
   for (const auto& value : values_) {
     if (value->awaited) return value.get();
     if (!value->forward && value != values_.front()) return nullptr;

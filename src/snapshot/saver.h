@@ -138,6 +138,7 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void OnAwaited(HalfSaved& value) noexcept override;
 
   FileWriter& BeginFile(uint64_t log_bytes, Now now);
+  bool HasRoomAside() const noexcept override { return waiting_bytes() <= most_aside_bytes_; }
   // Prepares a save, except for the target.
   void Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now);
   // Begins the walk. Throws std::bad_alloc, and then leaves the target alone.

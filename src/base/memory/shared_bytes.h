@@ -60,6 +60,13 @@ class SharedBytes {
   size_t size() const noexcept { return block_->size; }
   std::string_view view() const noexcept { return {data(), size()}; }
   bool Unique() const noexcept { return block_->references == 1; }
+  // Until Resume, this object does not count among those that refer to the block, and only stays what it is. REQUIRES: another
+  // object refers to the block until Resume.
+  void Suspend() noexcept {
+    assert(!Unique());
+    --block_->references;
+  }
+  void Resume() noexcept { ++block_->references; }
   // Shortens the block to `new_size` bytes. Its memory is kept.
   // REQUIRES: new_size <= size().
   void Truncate(size_t new_size) noexcept {

@@ -1,12 +1,13 @@
 // Who reads a large value in slices: a save.
 //
 // A ValueWatch has to see each part of the value before the part changes. What the watch hears depends on the type of the
-// value: cache/types/watches.h. A text has no watch: its reader refers to the block, and an edit would copy the block
-// (Databases::HoldText).
+// value: cache/types/watches.h. A text has no watch: its reader refers to the block (Databases::HoldText),
+// and copies what an edit changes (BeginEdit); or the edit copies the block.
 //
 // A value has at most one watch. Ownership: the value borrows its watch. Loop thread only.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 
 namespace mayfly {
@@ -18,6 +19,10 @@ class SlicedReader {
   virtual ~SlicedReader() = default;
   // A request waits for the end of the reading, which should come soon. Called again and again while the request waits.
   virtual void OnAwaited() noexcept {}
+  // Of a text: the bytes from `begin` to before `end` are about to change in place. Returns true if the reader has taken what it
+  // needs of them, and does not count as a holder of the text until EndEdit.
+  virtual bool BeginEdit(size_t /*begin*/, size_t /*end*/) noexcept { return false; }
+  virtual void EndEdit() noexcept {}
 };
 
 class ValueWatch : public SlicedReader {

@@ -26,6 +26,7 @@ struct FieldOperation {
 // The operations of a request, in order.
 struct FieldPlan {
   std::vector<FieldOperation> operations;
+  uint64_t first_written_bit = UINT64_MAX;
   uint64_t written_bits = 0;  // end of the last written field; 0: no field is written
 };
 
@@ -83,8 +84,10 @@ bool ReadPlan(Context& ctx, Args& args, FieldPlan& plan) {
     }
     operation.overflow = overflow;
     if (!ReadOperation(ctx, args, operation)) return false;
-    if (operation.action != FieldAction::kGet)
+    if (operation.action != FieldAction::kGet) {
+      plan.first_written_bit = std::min(plan.first_written_bit, operation.offset);
       plan.written_bits = std::max(plan.written_bits, operation.end());
+    }
     plan.operations.push_back(operation);
   }
   return true;
@@ -131,10 +134,12 @@ void BitField(Context& ctx, Args& args) {
   Entry* existing = nullptr;
   if (!FindString(ctx, key, existing)) return;
   const size_t old = existing != nullptr ? existing->TextLength() : 0;
-  const size_t size = std::max<size_t>(old, (plan.written_bits + kByteBits - 1) / kByteBits);
+  const EditedBytes edited{.begin = plan.first_written_bit / kByteBits,
+                           .end = (plan.written_bits + kByteBits - 1) / kByteBits};
+  const size_t size = std::max(old, edited.end);
   constexpr static Event kSetBit{"setbit"};  // Redis's event for BITFIELD
   const Effect effect{.command = "BITFIELD", .arguments = args.all().subspan(2)};
-  EditString(ctx, key, existing, size, kSetBit.With(effect), [&](char* bytes) {
+  EditString(ctx, key, existing, edited, kSetBit.With(effect), [&](char* bytes) {
     ctx.reply.Array(plan.operations.size());
     bool changed = false;
     for (const FieldOperation& operation : plan.operations)

@@ -20,7 +20,7 @@ void SetBit(Context& ctx, Args& args) {
   const size_t size = *offset / kByteBits + 1;
   bool old = false;
   const Effect effect{.command = "SETBIT", .arguments = args.all().subspan(2)};
-  EditString(ctx, key, existing, size, kSetBit.With(effect), [&](char* bytes) {
+  EditString(ctx, key, existing, {size - 1, size}, kSetBit.With(effect), [&](char* bytes) {
     old = BitAt({bytes, size}, *offset);
     SetBitAt(bytes, *offset, *bit == 1);
     return old != (*bit == 1);

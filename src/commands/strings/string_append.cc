@@ -19,7 +19,7 @@ void Append(Context& ctx, Args& args) {
   if (!RequireStringSize(ctx, old, addition.size())) return;
   const size_t size = old + addition.size();
   const Effect effect{.command = "APPEND", .arguments = args.all().subspan(2)};
-  EditString(ctx, key, existing, size, kAppend.With(effect), [&](char* bytes) {
+  EditString(ctx, key, existing, {old, size}, kAppend.With(effect), [&](char* bytes) {
     addition.copy(bytes + old, addition.size());
     return true;
   });

@@ -37,13 +37,13 @@ void SetRange(Context& ctx, Args& args) {
   if (part.empty()) return ctx.reply.Integer(static_cast<int64_t>(old));  // changes nothing
   const auto begin = static_cast<uint64_t>(*offset);
   if (!RequireStringSize(ctx, begin, part.size())) return;
-  const size_t size = std::max(old, begin + part.size());
+  const size_t end = begin + part.size();
   const Effect effect{.command = "SETRANGE", .arguments = args.all().subspan(2)};
-  EditString(ctx, key, existing, size, kSetRange.With(effect), [&](char* bytes) {
+  EditString(ctx, key, existing, {begin, end}, kSetRange.With(effect), [&](char* bytes) {
     part.copy(bytes + begin, part.size());
     return true;
   });
-  ctx.reply.Integer(static_cast<int64_t>(size));
+  ctx.reply.Integer(static_cast<int64_t>(std::max(old, end)));
 }
 
 constexpr KeySpec kPartRead = {1, 1, 1, kKeyRO | kKeyAccess};

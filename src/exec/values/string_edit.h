@@ -42,17 +42,24 @@ class StringDraft {
   char near_[Entry::kMaxInlineValue];
 };
 
-// Extends the string of `key` with zeros to at least `size` bytes, and calls `write` with the first byte; write returns true
-// if any byte has changed. An absent key (null) is created; an existing key keeps its expiry. A change is reported as
-// `event`. The request may wait for a save of the string (AwaitSave).
+// The bytes of a string that an edit may change.
+struct EditedBytes {
+  size_t begin = 0;
+  size_t end = 0;
+};
+
+// Extends the string of `key` with zeros to at least `edited.end` bytes, and calls `write` with the first byte of the string; write
+// returns true if any byte has changed. An absent key (null) is created; an existing key keeps its expiry. A change is reported as
+// `event`. The request may wait for a save of the string (TextEdit).
 // REQUIRES: `existing` is a string, and the result of Find for the key just before.
 template <typename Write>
-void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, const Event& event,
+void EditString(Context& ctx, const Key& key, Entry* existing, EditedBytes edited, const Event& event,
                 Write&& write) {
   assert(existing == nullptr || (IsString(*existing) && existing->key() == key.text));
   if (existing != nullptr && existing->encoding() == Encoding::kBlock) {
-    AwaitSave(ctx, existing);
-    return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), size, event, write);
+    const TextEdit edit(ctx, *existing, edited.begin, edited.end);
+    return ctx.keyspace.EditBlock(*ctx.keyspace.WithDeadline(key, *existing, ctx.now), edited.end, event,
+                                  write);
   }
   // `write` may begin to answer, so any refusal of a new key must come first.
   const Expiry expiry = existing == nullptr
@@ -60,10 +67,10 @@ void EditString(Context& ctx, const Key& key, Entry* existing, size_t size, cons
                             : Expiry::Never();
   char digits[kMaxIntegerText];
   const std::string_view old = existing != nullptr ? TextOf(*existing, digits) : std::string_view();
-  StringDraft draft(std::max(size, old.size()));
+  StringDraft draft(std::max(edited.end, old.size()));
   old.copy(draft.data(), old.size());
   // An unchanged text is stored nevertheless: the value may have been an integer.
-  const bool changed = write(draft.data()) || existing == nullptr || size > old.size();
+  const bool changed = write(draft.data()) || existing == nullptr || edited.end > old.size();
   if (existing == nullptr)
     ctx.keyspace.Put(key, nullptr, draft.Take(), expiry, ctx.now, event);
   else

@@ -39,6 +39,8 @@ class SaveHome {
   virtual ~SaveHome() = default;
   // Returns false if the save has failed; a save without room for more bytes fails by this call.
   virtual bool HasRoom() noexcept = 0;
+  // Returns true if there is room for a copy that a request could also wait for.
+  virtual bool HasRoomAside() const noexcept = 0;
   // The save fails.
   virtual void OnNoMemory() noexcept = 0;
   // kept_bytes has changed.
