@@ -136,27 +136,27 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   snapshots.LoadSoon(server.clock.Read());
   StartReplication(server);
   loop->BeforeStop([&] {
+    const config::ShutdownFlags words = snapshots.WordsOfSignal();
     const auto stop = [&] {
       deadline.Restart();
       loop->Stop();
     };
-    const bool may = MayStop(server, !snapshots.WordsOfSignal().now, stop);
+    const bool may = MayStop(server, words, {.stop = stop, .go_on = [&manager] { manager.ServingAgain(); }});
     may ? deadline.Restart() : deadline.Hold();
+    if (!may && snapshots.SavesToStop(words)) manager.SavingAtEnd();
     return may;
   });
-  loop->BeforeEnd({.is_due = [&] { return snapshots.SavesToStop(snapshots.WordsOfSignal()); },
-                   .run =
-                       [&] {
-                         deadline.Hold();
-                         manager.SavingAtEnd();
-                         const bool ready = snapshots.ReadyToStop(snapshots.WordsOfSignal());
-                         if (!ready) {
-                           manager.ServingAgain();
-                           GoOnServing(server);
-                         }
-                         deadline.GoOn();
-                         return ready;
-                       }});
+  const auto saves_at_end = [&] {
+    return !IsReadyToStop(server) && snapshots.SavesToStop(snapshots.WordsOfSignal());
+  };
+  loop->BeforeEnd({.is_due = saves_at_end, .run = [&] {
+                     deadline.Hold();
+                     manager.SavingAtEnd();
+                     const bool ready = snapshots.ReadyToStop(snapshots.WordsOfSignal());
+                     if (!ready) manager.ServingAgain();
+                     deadline.GoOn();
+                     return ready;
+                   }});
   loop->Run();
   snapshots.End();
   deadline.GoOn();

@@ -12,9 +12,22 @@
 #include "server/clients/session.h"
 #include "server/figures/link_figures.h"
 #include "server/figures/replica_figures.h"
+#include "server/figures/stats.h"
 #include "server/hubs/hubs.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly {
+namespace {
+
+// No wait while this server follows a master: the replicas can get everything from the master.
+bool ReplicasLag(Server& server, Now now) {
+  Replicas* const replicas = Replicas::IfMade(server);
+  const bool may = replicas != nullptr && replicas->any() && !server.link.follows() &&
+                   server.options.settings().shutdown_timeout_s != 0;
+  return may && replicas->Lagging(replicas->PlaceOfNow(now)) != 0;
+}
+
+}  // namespace
 
 StopWait::Client::Client(StopWait& wait, Session& session) : wait_(&wait), session_(session) {
   wait_->clients_.push_back(this);
@@ -35,46 +48,55 @@ StopWait& StopWait::Of(Server& server) {
   return *IfMade(server);
 }
 
-// No wait while this server follows a master: the replicas can get everything from the master. No wait for a running script,
-// either: the script may never end.
-bool StopWait::IsNeeded(Server& server, Now now) {
-  Replicas* const replicas = Replicas::IfMade(server);
-  const bool may = replicas != nullptr && replicas->any() && !server.Busy() && !server.link.follows() &&
-                   !Failover::Runs(server) && server.options.settings().shutdown_timeout_s != 0;
-  return may && replicas->Lagging(replicas->PlaceOfNow(now)) != 0;
+bool StopWait::IsNeeded(Server& server, const config::ShutdownFlags& words, Now now) {
+  // A running script may never end, and a failover ends soon, in one way or the other.
+  if (words.now || server.Busy() || Failover::Runs(server)) return false;
+  return ReplicasLag(server, now) || Snapshots::Of(server).SavesToStop(words);
 }
 
-void StopWait::Begin(std::function<void()> stop, Now now) {
-  stop_ = std::move(stop);
+void StopWait::Begin(const config::ShutdownFlags& words, StopEnds ends, Now now) {
+  static_cast<void>(Snapshots::Of(server_));  // made, from here on
+  words_ = words;
+  ends_ = std::move(ends);
   asked_at_ = -1;
-  const auto timeout_s = static_cast<uint64_t>(server_.options.settings().shutdown_timeout_s);
-  end_mono_ms_ = now.mono_ms + timeout_s * kMsPerSecond;
-  server_.followers.stop_mono_ms = end_mono_ms_;
+  step_until_mono_ms_ = now.mono_ms;
+  if (ReplicasLag(server_, now)) {
+    const auto timeout_s = static_cast<uint64_t>(server_.options.settings().shutdown_timeout_s);
+    step_until_mono_ms_ += timeout_s * kMsPerSecond;
+    server_.followers.stop_mono_ms = step_until_mono_ms_;
+    if (server_.log != nullptr)
+      server_.log->Notice("waiting for replicas before stopping: shutdown-timeout is ", timeout_s, " s");
+  }
   server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);
   server_.databases.TreatExpired(ExpiredKeys::kHidden);
-  state_ = State::kWaits;
+  state_ = State::kReplicas;
+  server_.waits_to_stop = true;
   HearEachTurn(true);
   server_.hubs.turn_ends.Ask();
-  if (server_.log != nullptr)
-    server_.log->Notice("waiting for replicas before stopping: shutdown-timeout is ", timeout_s, " s");
 }
 
 void StopWait::Abort() noexcept {
   if (server_.log != nullptr) server_.log->Notice("the stop was given up: a client has sent SHUTDOWN ABORT");
-  server_.stop_signal = 0;
-  End();
+  Snapshots& snapshots = *Snapshots::IfMade(server_);
+  if (saves() && snapshots.saving_file()) snapshots.Cancel();
+  GiveUp();
 }
 
-void StopWait::GoOn() noexcept {
-  if (state_ == State::kOver) End();
+void StopWait::Stop() {
+  state_ = State::kOver;
+  ends_.stop();
+  WakeClients();
 }
 
-void StopWait::End() noexcept {
+void StopWait::GiveUp() noexcept {
   state_ = State::kNone;
+  server_.waits_to_stop = false;
+  server_.stop_signal = 0;
   server_.followers.stop_mono_ms = 0;
   if (!server_.link.follows()) server_.databases.TreatExpired(ExpiredKeys::kRemoved);
   server_.parking.Unpause();
   WakeClients();
+  if (ends_.go_on) ends_.go_on();
 }
 
 void StopWait::WakeClients() noexcept {
@@ -84,41 +106,72 @@ void StopWait::WakeClients() noexcept {
   }
 }
 
-// Replicas must confirm changes after the last question as well.
 void StopWait::OnTurnEnd(Now now) noexcept {
-  HearEachTurn(state_ == State::kWaits);
-  if (state_ != State::kWaits || server_.Busy()) return;
+  HearEachTurn(runs());
+  if (!runs() || server_.Busy()) return;
   server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);  // CLIENT UNPAUSE may have ended the pause
-  Replicas& replicas = *Replicas::IfMade(server_);
-  const int64_t place = replicas.last_change();
-  if (replicas.Lagging(place) == 0) {
-    end_mono_ms_ = now.mono_ms;
+  if (state_ == State::kReplicas) return LookAtReplicas(now);
+  if (!Snapshots::IfMade(server_)->saving()) step_until_mono_ms_ = now.mono_ms;
+}
+
+// Replicas must confirm changes after the last question as well.
+void StopWait::LookAtReplicas(Now now) noexcept {
+  Replicas* const replicas = Replicas::IfMade(server_);
+  const int64_t place = replicas != nullptr ? replicas->last_change() : 0;
+  if (replicas == nullptr || replicas->Lagging(place) == 0) {
+    step_until_mono_ms_ = now.mono_ms;
   } else if (std::exchange(asked_at_, place) != place) {
-    replicas.AskToConfirm();
+    replicas->AskToConfirm();
   }
 }
 
-// A stop may save a snapshot, which takes too long for the end of a turn.
+// The begin of a save takes too long for the end of a turn.
 void StopWait::OnWake(Now now, Log* log) {
-  if (state_ != State::kWaits || now.mono_ms < end_mono_ms_) return;
-  if (log != nullptr) Replicas::IfMade(server_)->TellOfLagging(*log);
-  state_ = State::kOver;
-  stop_();
-  if (state_ == State::kOver) WakeClients();
+  if (!runs() || now.mono_ms < step_until_mono_ms_) return;
+  if (server_.shutdown_requested) {  // another request stops the server at once
+    state_ = State::kOver;
+    return;
+  }
+  if (state_ == State::kSave) return EndSave();
+  if (std::exchange(server_.followers.stop_mono_ms, 0) != 0 && log != nullptr)
+    Replicas::IfMade(server_)->TellOfLagging(*log);
+  BeginSave(now);
+}
+
+void StopWait::BeginSave(Now now) {
+  Snapshots& snapshots = *Snapshots::IfMade(server_);
+  if (!snapshots.SavesToStop(words_)) return Stop();
+  state_ = State::kSave;
+  saves_before_ = server_.stats.saves.saves;
+  const bool begun = snapshots.SaveToStop(now);
+  step_until_mono_ms_ = begun ? Alarms::kNever : now.mono_ms;
+}
+
+// A client that has ended the pause for a moment has changed what is in the file already: then all is saved at once. What a
+// master sends to this server meanwhile comes again after the next start.
+void StopWait::EndSave() {
+  Snapshots& snapshots = *Snapshots::IfMade(server_);
+  if (!snapshots.SavesToStop(words_)) return Stop();  // a master has sent its keys meanwhile
+  const SaveFigures& figures = server_.stats.saves;
+  const bool saved = figures.saves != saves_before_ && figures.last_ok;
+  const bool is_exact = server_.link.follows() || snapshots.Unsaved() == 0;
+  const bool ready = saved && !is_exact ? snapshots.ReadyToStop(words_) : snapshots.StopsAfter(saved, words_);
+  ready ? Stop() : GiveUp();
 }
 
 // ---- for main
 
-bool MayStop(Server& server, bool waits_for_replicas, std::function<void()> stop) {
+bool MayStop(Server& server, const config::ShutdownFlags& words, StopEnds ends) {
   if (StopWait::Runs(server)) return false;
   const Now now = server.executor->now();
-  if (!waits_for_replicas || !StopWait::IsNeeded(server, now)) return true;
-  StopWait::Of(server).Begin(std::move(stop), now);
+  if (!StopWait::IsNeeded(server, words, now)) return true;
+  StopWait::Of(server).Begin(words, std::move(ends), now);
   return false;
 }
 
-void GoOnServing(Server& server) noexcept {
-  if (StopWait* const wait = StopWait::IfMade(server)) wait->GoOn();
+bool IsReadyToStop(Server& server) noexcept {
+  const StopWait* const wait = StopWait::IfMade(server);
+  return wait != nullptr && wait->over();
 }
 
 }  // namespace mayfly

@@ -1,11 +1,12 @@
-// Delays a master's stop until its replicas have everything, for shutdown-timeout at most (SHUTDOWN, SIGTERM, SIGINT).
+// Delays a stop until replicas and the snapshot file have everything (SHUTDOWN, SIGTERM, SIGINT), while readers are served.
 //
-//   kNone --Begin: writers wait, nothing expires--> kWaits --all have confirmed, or the time is over--> kOver: the server stops
-//     ^                                                |                                                  |
-//     +------------------- Abort ----------------------+-------------- GoOn: the save has failed ---------+
+//   kNone --Begin: writers wait, nothing expires--> kReplicas --all have confirmed, or shutdown-timeout is over--> kSave
+//     ^                                                  |                                                           |
+//     +---------- Abort, or the save has failed ---------+-------------------------- the file is whole --------------+--> kOver
 //
-// Writers wait until the end: the server accepts no write that no replica would get. The server does not wait for a replica
-// without PSYNC, which never confirms by itself.
+// A step without work ends at once: kReplicas without a lagging replica, kSave if the stop saves nothing. Writers wait until
+// the end: the server accepts no write that no replica and no file would get. The server does not wait for a replica without
+// PSYNC, which never confirms by itself.
 //
 // Borrows the server. Loop thread only.
 #pragma once
@@ -15,6 +16,8 @@
 #include <vector>
 
 #include "base/time/clock.h"
+#include "config/settings.h"
+#include "replication/replication_start.h"
 #include "server/hubs/alarms.h"
 #include "server/hubs/turn_ends.h"
 #include "server/server.h"
@@ -45,37 +48,42 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   static StopWait* IfMade(Server& server) noexcept { return static_cast<StopWait*>(server.stop_wait.get()); }
   static bool Runs(Server& server) noexcept {
     const StopWait* const wait = IfMade(server);
-    return wait != nullptr && wait->state_ == State::kWaits;
+    return wait != nullptr && wait->runs();
   }
-  // True if a stop now has to wait: this server is a master, and a replica lacks something.
-  static bool IsNeeded(Server& server, Now now);
+  // True if a stop with these words has to wait now: a replica of this master lacks something, or the stop saves.
+  static bool IsNeeded(Server& server, const config::ShutdownFlags& words, Now now);
 
-  // Waits, and then calls `stop`, which may call GoOn. REQUIRES: IsNeeded, and not Runs.
-  void Begin(std::function<void()> stop, Now now);
+  // Waits, and then calls one of `ends`. REQUIRES: IsNeeded, and not Runs.
+  void Begin(const config::ShutdownFlags& words, StopEnds ends, Now now);
   // Gives the stop up. REQUIRES: Runs.
   void Abort() noexcept;
-  // Gives the stop up after the call of `stop`; no effect otherwise.
-  void GoOn() noexcept;
-  // `stop` was called, and the server stops.
+  // The save before the stop is under way.
+  bool saves() const noexcept { return state_ == State::kSave; }
+  // The server stops, and has nothing more to save.
   bool over() const noexcept { return state_ == State::kOver; }
 
  private:
-  enum class State : uint8_t { kNone, kWaits, kOver };
+  enum class State : uint8_t { kNone, kReplicas, kSave, kOver };
 
-  uint64_t NextWake() const noexcept override {
-    return state_ == State::kWaits ? end_mono_ms_ : Alarms::kNever;
-  }
+  bool runs() const noexcept { return state_ == State::kReplicas || state_ == State::kSave; }
+  uint64_t NextWake() const noexcept override { return runs() ? step_until_mono_ms_ : Alarms::kNever; }
   void OnWake(Now now, Log* log) override;
   void OnTurnEnd(Now now) noexcept override;
-  void End() noexcept;
+  void LookAtReplicas(Now now) noexcept;
+  void BeginSave(Now now);
+  void EndSave();
+  void Stop();
+  void GiveUp() noexcept;
   void WakeClients() noexcept;
 
   Server& server_;
   State state_ = State::kNone;
-  std::function<void()> stop_;
+  config::ShutdownFlags words_;
+  StopEnds ends_;
   std::vector<Client*> clients_;
   int64_t asked_at_ = -1;  // the last place that replicas were asked to confirm
-  uint64_t end_mono_ms_ = 0;
+  uint64_t saves_before_ = 0;
+  uint64_t step_until_mono_ms_ = 0;  // the end of the present step, if by time
 };
 
 }  // namespace mayfly

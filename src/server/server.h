@@ -86,14 +86,15 @@ struct Server {
   const CommandTable& commands;
   CycleRate cycle_rate;
   std::mt19937_64& random;
-  std::string run_id;                   // 40 hex digits, drawn at start
-  int stop_signal = 0;                  // the signal that stops the loop; 0: none
-  bool shutdown_requested = false;      // the loop stops at the end of the turn
-  Executor* executor = nullptr;         // set by the executor itself
-  uint32_t modes = 0;                   // the Modes of every client
-  Log* log = nullptr;                   // null: no log
-  Cluster* cluster = nullptr;           // null: this server belongs to no cluster
-  Outgoing* outgoing = nullptr;         // null: there is no loop, and no connection to other servers
+  std::string run_id;               // 40 hex digits, drawn at start
+  int stop_signal = 0;              // the signal that stops the loop; 0: none
+  bool shutdown_requested = false;  // the loop stops at the end of the turn
+  bool waits_to_stop = false;       // it will, after a wait for replicas and file (replication/stop_wait.h)
+  Executor* executor = nullptr;     // set by the executor itself
+  uint32_t modes = 0;               // the Modes of every client
+  Log* log = nullptr;               // null: no log
+  Cluster* cluster = nullptr;       // null: this server belongs to no cluster
+  Outgoing* outgoing = nullptr;     // null: there is no loop, and no connection to other servers
   Outgoing* outgoing_by_tls = nullptr;  // likewise; only while an option asks for TLS to other servers
   MemoryWatch* memory_watch = nullptr;  // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> snapshots = nullptr;   // made at the start (src/snapshot)

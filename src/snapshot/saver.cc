@@ -131,7 +131,7 @@ void Saver::Cancel() noexcept {
   Fail("cancelled");
 }
 
-SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
+void Saver::GiveUp(Now now) noexcept {
   if (target_ != nullptr) {
     Cancel();
     target_->Wait();
@@ -139,11 +139,14 @@ SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
   }
   while (!UnwindSome(kChunkBytes)) {
   }
+}
+
+SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
+  GiveUp(now);
   FileWriter& file = BeginFile(log_bytes, now);
   while (walk_ != nullptr && problem_.empty()) {
     SaveSome(kChunkBytes);
     if (disk_bytes() <= kPauseBytes || !problem_.empty()) continue;
-    Send();  // a long log of removed keys in the file's head makes a chunk above the limit by itself
     file.WaitForChunks();
     chunk_.reserve(target_->Collect().capacity());
     if (target_->state() == SaveTarget::State::kFailed) Fail(target_->problem());
@@ -166,10 +169,10 @@ bool Saver::WalkOn(size_t budget) noexcept {
   if (walk_ == nullptr) return false;
   if (HalfSaved* const value = NextAside())
     PutAside(*value);
-  else if (disk_bytes() <= kPauseBytes)
+  else if (MayWrite())
     WriteOn(budget);
   CountBytes();
-  const bool may_write = disk_bytes() <= kPauseBytes || NextAside() != nullptr;
+  const bool may_write = MayWrite() || NextAside() != nullptr;
   return walk_ != nullptr && (may_write || !problem_.empty());
 }
 
@@ -181,7 +184,11 @@ void Saver::WriteOn(size_t budget) noexcept {
   }
 }
 
+// A long log of removed keys makes the file's head a chunk that is too long to wait for more.
+bool Saver::MayWrite() const noexcept { return disk_bytes() <= kPauseBytes || chunk_.size() >= kChunkBytes; }
+
 void Saver::SaveSome(size_t budget) {
+  if (chunk_.size() >= kChunkBytes) return Send();
   if (has_large()) return SaveSomeLarge();
   visited_bytes_ = 0;
   const bool at_end = walk_->Step(budget);

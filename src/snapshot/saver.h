@@ -108,9 +108,9 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
 
   // True until the last save has nothing left to do.
   bool running() const noexcept { return target_ != nullptr || walk_ != nullptr || !values_.empty(); }
-  // Begins a save of all keys as of now. Throws std::bad_alloc and std::system_error, and then has begun nothing. REQUIRES:
+  // Begins a save of all keys as of now, with `log_bytes` of the log. Throws std::bad_alloc and std::system_error, and then has begun nothing. REQUIRES:
   // !running().
-  void Begin(Now now) { BeginFile(kLogBytes, now); }
+  void Begin(uint64_t log_bytes, Now now) { BeginFile(log_bytes, now); }
   // Begins to send a snapshot to a client; likewise. The caller parks the client.
   void BeginStream(Session& client, const StreamTerms& terms, Now now);
   // True while a save runs whose result becomes the file.
@@ -119,6 +119,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool IsFor(const Session& client) const noexcept;
   // Ends the running save soon, without a file. REQUIRES: running().
   void Cancel() noexcept;
+  // Ends the running save, if there is one, without a file, and waits for its end.
+  void GiveUp(Now now) noexcept;
   // True after Cancel until running() is false.
   bool cancelling() const noexcept { return running() && (cancelled_ || target_ == nullptr); }
   // Saves all keys as of now, with `log_bytes` of the log, and waits for the disk. Gives up a running save.
@@ -132,13 +134,15 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool DoSome(Now now, size_t budget) noexcept override;
   bool WalkOn(size_t budget) noexcept;
   void WriteOn(size_t budget) noexcept;
+  // False while enough bytes wait for the disk.
+  bool MayWrite() const noexcept;
   void OnSignal() noexcept override;
   bool HasRoom() noexcept override;
+  bool HasRoomAside() const noexcept override { return waiting_bytes() <= most_aside_bytes_; }
   void OnNoMemory() noexcept override { Fail("out of memory"); }
   void OnAwaited(HalfSaved& value) noexcept override;
 
   FileWriter& BeginFile(uint64_t log_bytes, Now now);
-  bool HasRoomAside() const noexcept override { return waiting_bytes() <= most_aside_bytes_; }
   // Prepares a save, except for the target.
   void Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now);
   // Begins the walk. Throws std::bad_alloc, and then leaves the target alone.

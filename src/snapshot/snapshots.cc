@@ -88,12 +88,14 @@ Snapshots& Snapshots::Of(Server& server) {
   return *IfMade(server);
 }
 
-std::string_view Snapshots::SaveSoon(Now now) {
+std::string_view Snapshots::SaveSoon(Now now) { return SaveSoon(Saver::kLogBytes, now); }
+
+std::string_view Snapshots::SaveSoon(uint64_t log_bytes, Now now) {
   if (loading()) return kLoads;
   if (!refused_.empty()) return kRefused;
   if (server_.options.settings().dbfilename.empty()) return kNoName;
   try {
-    saver_->Begin(now);
+    saver_->Begin(log_bytes, now);
   } catch (const std::bad_alloc&) {
     return "out of memory";
   } catch (const std::system_error&) {
@@ -172,7 +174,18 @@ bool Snapshots::SavesToStop(const config::ShutdownFlags& words) const noexcept {
 }
 
 bool Snapshots::ReadyToStop(const config::ShutdownFlags& words) {
-  if (!SavesToStop(words) || SaveNow(server_.clock.Read()).empty()) return true;
+  return !SavesToStop(words) || StopsAfter(SaveNow(server_.clock.Read()).empty(), words);
+}
+
+bool Snapshots::SaveToStop(Now now) noexcept {
+  saver_->GiveUp(now);
+  const std::string_view problem = SaveSoon(Saver::kLogBytesAtOnce, now);
+  if (!problem.empty() && server_.log != nullptr) server_.log->Warning("the save has failed: ", problem);
+  return problem.empty();
+}
+
+bool Snapshots::StopsAfter(bool saved, const config::ShutdownFlags& words) const noexcept {
+  if (saved) return true;
   if (server_.log != nullptr)
     server_.log->Warning(words.force ? "stopping without the save (force)"
                                      : "not stopping, because the save has failed: SHUTDOWN NOSAVE, or the "

@@ -78,9 +78,15 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
 
   // True if a stop with these words saves.
   bool SavesToStop(const config::ShutdownFlags& words) const noexcept;
-  // Saves, if a stop with these words does. Returns false if the save has failed and the server must go on. The log has the
-  // reason.
+  // Saves, if a stop with these words does, while everybody waits. Returns false if the save has failed and the server must go
+  // on. The log has the reason.
   bool ReadyToStop(const config::ShutdownFlags& words);
+  // Begins a save in slices before a stop; gives up a running save. Returns false, after a line in the log, if that fails.
+  bool SaveToStop(Now now) noexcept;
+  // The save before a stop has ended. Returns true if the server stops; the log says what a failure leads to.
+  bool StopsAfter(bool saved, const config::ShutdownFlags& words) const noexcept;
+  // The number of changes by clients that the file lacks.
+  uint64_t Unsaved() const noexcept;
   // The words for a stop by a signal. After SHUTDOWN nothing is saved again.
   config::ShutdownFlags WordsOfSignal() const noexcept;
   // The server has served its last client. Logs how many keys go with the process.
@@ -118,6 +124,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
 
  private:
+  std::string_view SaveSoon(uint64_t log_bytes, Now now);
   std::string SaveNow(Now now, bool whole_log);
   std::string Path() const;
   // Returns the reason for a failure, or "". A missing file is a failure only if `needed`.
@@ -137,8 +144,6 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void PutAsideUnopened() noexcept;
   // `otherwise`: what the start does with rdb-load-damaged yes.
   void Refuse(std::string_view problem, std::string_view otherwise) noexcept;
-  // The changes by clients that the file lacks.
-  uint64_t Unsaved() const noexcept;
 
   Server& server_;
   Disk& disk_;

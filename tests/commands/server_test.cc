@@ -14,7 +14,7 @@ TEST_CASE_METHOD(CommandTest, "TIME answers with the wall clock as seconds and m
 TEST_CASE_METHOD(CommandTest, "SHUTDOWN ends the server without a reply") {
   const std::vector<std::string> forms[] = {
       {"SHUTDOWN"},        {"SHUTDOWN", "NOSAVE"},       {"shutdown", "nosave", "now"},
-      {"SHUTDOWN", "NOW"}, {"SHUTDOWN", "NOW", "FORCE"}, {"SHUTDOWN", "SAVE", "FORCE"}};
+      {"SHUTDOWN", "NOW"}, {"SHUTDOWN", "NOW", "FORCE"}, {"SHUTDOWN", "SAVE", "NOW", "FORCE"}};
   for (const std::vector<std::string>& form : forms) {
     TestClient& operator_client = Connect();
     server().server.shutdown_requested = false;

@@ -591,18 +591,6 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK((disk.files().at(kSnapshotPath) == whole));
 }
 
-TEST_CASE_METHOD(SnapshotTest, "a failed save does not stop a SHUTDOWN that is forced") {
-  SetOption("save", "3600 1");
-  disk.FailAt(1, EROFS);
-  CHECK(Run({"SHUTDOWN"}) == Error("ERR Errors trying to SHUTDOWN. Check logs."));
-  CHECK(Run({"SHUTDOWN", "ABORT"}) == Error("ERR No shutdown in progress."));
-  CHECK_FALSE(server().server.shutdown_requested);
-  disk.FailAt(1, EROFS);
-  CHECK(Run({"SHUTDOWN", "NOW", "FORCE"}) == NoReply());
-  CHECK(server().server.shutdown_requested);
-  CHECK(disk.files().empty());
-}
-
 TEST_CASE_METHOD(SnapshotTest, "LATENCY has an event for the longest slices of a save and of a load") {
   SetOption("latency-monitor-threshold", "1");
   server().server.cycle_rate = CycleRate(1);  // thousands of cycles are some milliseconds
@@ -616,16 +604,6 @@ TEST_CASE_METHOD(SnapshotTest, "LATENCY has an event for the longest slices of a
   const LatencyMonitor::Events& events = server().latency_monitor.events();
   CHECK(events.contains("save-cycle"));
   CHECK(events.contains("load-cycle"));
-}
-
-TEST_CASE_METHOD(SnapshotTest,
-                 "SHUTDOWN SAVE stays if nothing can be saved, and SHUTDOWN NOSAVE does not try") {
-  disk.FailAt(1, EROFS);
-  CHECK(Run({"SHUTDOWN", "SAVE"}) == Error("ERR Errors trying to SHUTDOWN. Check logs."));
-  CHECK_FALSE(server().server.shutdown_requested);
-  Run({"SHUTDOWN", "NOSAVE"});
-  CHECK(server().server.shutdown_requested);
-  CHECK(disk.files().empty());
 }
 
 TEST_CASE_METHOD(SnapshotTest, "BGSAVE in a transaction begins after the transaction") {

@@ -155,20 +155,34 @@ TEST_CASE_METHOD(StopWaitTest,
   CHECK(stops());
 }
 
-TEST_CASE_METHOD(StopWaitTest, "a stop whose save fails after the wait is none, and writers go on") {
+TEST_CASE_METHOD(StopWaitTest, "a stop that saves waits for replicas first, then for the file") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1"});
   chief.RunRaw("SHUTDOWN SAVE\r\n");
   CHECK(writer.RunRaw("SET b 1\r\n").empty());
   replica.Take();
-  disk.FailFrom(1, ENOSPC);
   replica.Confirm();
-  AdvanceTime(0);
-  CHECK_FALSE(stops());
-  AdvanceTime(0);
-  CHECK(chief.RunRaw("") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
-  CHECK(writer.RunRaw("") == "+OK\r\n");
-  CHECK(Left().empty());
+  SECTION("which is written") {
+    AdvanceTime(0);
+    CHECK(Left().empty());
+    CHECK_FALSE(stops());
+    FinishSave();
+    AdvanceTime(0);
+    AdvanceTime(0);
+    CHECK(stops());
+    CHECK(writer.RunRaw("").empty());
+  }
+  SECTION("which cannot be written: writers go on") {
+    disk.FailFrom(1, ENOSPC);
+    AdvanceTime(0);
+    FinishSave();
+    AdvanceTime(0);
+    AdvanceTime(0);
+    CHECK_FALSE(stops());
+    CHECK(chief.RunRaw("") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+    CHECK(writer.RunRaw("") == "+OK\r\n");
+    CHECK(Left().empty());
+  }
 }
 
 }  // namespace mayfly::testing

@@ -135,6 +135,30 @@ TEST_CASE("with save points a daemon saves when it is told to end, and the next 
   CHECK(Eventually([&] { return second.log().find("loaded 1 keys of ") != std::string::npos; }));
 }
 
+TEST_CASE("readers are served while a daemon saves before its end, and writers wait") {
+  const Folder folder;
+  const Options options = {"--dir", folder.path(),      "--save", "3600 1", "--enable-debug-command",
+                           "yes",   "--rdbcompression", "no"};
+  Daemon first(options);
+  Client reader(first);
+  Client writer(first);
+  CHECK(reader.Run({"DEBUG", "POPULATE", "200000", "key", "1000"}) == "OK");
+  first.Signal(SIGTERM);
+  CHECK(Eventually([&] { return reader.InfoNumber("rdb_bgsave_in_progress") == 1; }));
+  std::string written;
+  std::thread writes([&] { written = writer.Run({"SET", "late", "v"}); });
+  int answers = 0;
+  while (reader.Run({"GET", "key:1"}).starts_with("value:1")) ++answers;
+  writes.join();
+  const Ended ended = first.Wait();
+  CHECK(ended.exit_code == 0);
+  CHECK(answers > 10);
+  CHECK(written == "(gone)");
+  CHECK(ended.output.find("saved 200000 keys, ") != std::string::npos);
+  Daemon second(options);
+  CHECK(Eventually([&] { return second.log().find("loaded 200000 keys of ") != std::string::npos; }));
+}
+
 TEST_CASE("a daemon that saves nothing says how many keys go with it") {
   Daemon daemon;
   for (const char* key : {"a", "b", "c"}) CHECK(Client(daemon).Run({"SET", key, "v"}) == "OK");
@@ -155,11 +179,20 @@ TEST_CASE("a daemon whose last save fails goes on, unless it is forced to end") 
   stays->Signal(SIGTERM);
   CHECK(Eventually(
       [&] { return stays->log().find("not stopping, because the save has failed") != std::string::npos; }));
-  CHECK(early.Run({"GET", "k"}) == "(gone)");  // clients go before the save, which may take long
-  CHECK(Client(*stays).Run({"GET", "k"}) == "v");
+  CHECK(early.Run({"GET", "k"}) == "v");
+  CHECK(early.Run({"SET", "k", "w"}).starts_with("-MISCONF "));
   CHECK(Client(*stays).Run({"SHUTDOWN"}) == "-ERR Errors trying to SHUTDOWN. Check logs.");
   CHECK(Client(*stays).Run({"SHUTDOWN", "NOSAVE"}) == "(gone)");
   CHECK(stays->Wait().exit_code == 0);
+  const std::unique_ptr<Daemon> hasty = start("now");
+  Client gone(*hasty);
+  CHECK(gone.Run({"SET", "k", "v"}) == "OK");
+  hasty->Signal(SIGTERM);
+  CHECK(Eventually(
+      [&] { return hasty->log().find("not stopping, because the save has failed") != std::string::npos; }));
+  CHECK(gone.Run({"GET", "k"}) == "(gone)");  // nobody is served during the save, so clients go before it
+  CHECK(Client(*hasty).Run({"GET", "k"}) == "v");
+  CHECK(Client(*hasty).Run({"SHUTDOWN", "NOSAVE"}) == "(gone)");
   const std::unique_ptr<Daemon> ends = start("force");
   CHECK(Client(*ends).Run({"SET", "k", "v"}) == "OK");
   CHECK(End(*ends).find("stopping without the save (force)") != std::string::npos);

@@ -9,6 +9,8 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "integration/wire.h"
+#include "support/free_port.h"
 
 namespace mayfly {
 namespace {
@@ -16,6 +18,12 @@ namespace {
 void FollowMaster(Client& replica, const Daemon& master) {
   REQUIRE(replica.Run({"REPLICAOF", "127.0.0.1", std::to_string(master.port())}) == "OK");
   REQUIRE(Eventually([&] { return replica.Info("master_link_status") == "up"; }));
+}
+
+std::string Readiness(uint16_t port) {
+  const Wire wire = Wire::Tcp(port);
+  REQUIRE(wire.Send("GET /readyz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"));
+  return wire.ReadToEnd();
 }
 
 bool LogOf(const Daemon& daemon, const std::string& text) {
@@ -46,7 +54,8 @@ TEST_CASE("after SIGTERM of a master its replica has every write that was acknow
 
 TEST_CASE(
     "a replica that does not answer holds up SIGTERM for shutdown-timeout, unless SHUTDOWN ABORT comes") {
-  Daemon master({"--shutdown-timeout", "2"});
+  const uint16_t port = FreePort();
+  Daemon master({"--shutdown-timeout", "2", "--metrics-port", std::to_string(port)});
   const Daemon other;
   Client replica(other);
   FollowMaster(replica, master);
@@ -59,7 +68,9 @@ TEST_CASE(
       [&] { return LogOf(master, "waiting for replicas before stopping: shutdown-timeout is 2 s"); }));
   CHECK(client.Run({"GET", "k"}) == "v");
   CHECK(client.InfoNumber("shutdown_in_milliseconds") <= 2000);
+  CHECK(Readiness(port).starts_with("HTTP/1.1 503 "));
   CHECK(client.Run({"SHUTDOWN", "ABORT"}) == "OK");
+  CHECK(Readiness(port).starts_with("HTTP/1.1 200 "));
   CHECK(client.Run({"SET", "k", "w"}) == "OK");
   PauseMs(2500);  // no alarm of the first signal is left
   CHECK(client.Run({"PING"}) == "PONG");

@@ -37,14 +37,20 @@ bool StopAtOnce(Server& server, const config::ShutdownFlags& words) {
   return true;
 }
 
-// The client waits, while replicas are waited for, until the server stops or goes on. It may leave: the server stops all the same.
+// A stop without the file does not wait for the file of another request's stop.
+bool MayAwaitStop(const Context& ctx, const config::ShutdownFlags& words) {
+  const StopWait* const wait = StopWait::IfMade(ctx.server);
+  const bool is_hasty = words.now || (words.nosave && wait != nullptr && wait->saves());
+  return !is_hasty && ctx.MayPark() &&
+         (StopWait::Runs(ctx.server) || StopWait::IsNeeded(ctx.server, words, ctx.now));
+}
+
+// The client waits, with the server, until the server stops or goes on. It may leave: the server stops all the same.
 void AwaitStop(Context& ctx, const Args& args, const config::ShutdownFlags& words) {
   Server& server = ctx.server;
   StopWait& wait = StopWait::Of(server);
-  const auto stop = [&server, words] {
-    if (!StopAtOnce(server, words)) StopWait::Of(server).GoOn();
-  };
-  if (!StopWait::Runs(server)) wait.Begin(stop, ctx.now);
+  const auto stop = [&server] { server.shutdown_requested = true; };
+  if (!StopWait::Runs(server)) wait.Begin(words, {.stop = stop, .go_on = {}}, ctx.now);
   std::unique_ptr<PendingWork> work = std::make_unique<StopWait::Client>(wait, ctx.session);
   ctx.Await(args, ParkingLot::kForever, work);
 }
@@ -86,9 +92,7 @@ void Shutdown(Context& ctx, Args& args) {
   if (abort) return AbortStop(ctx);
   Server& server = ctx.server;
   if (server.log != nullptr) server.log->Notice("a client asked for shutdown");
-  const bool may_wait = !words.now && ctx.MayPark();
-  if (may_wait && (StopWait::Runs(server) || StopWait::IsNeeded(server, ctx.now)))
-    return AwaitStop(ctx, args, words);
+  if (MayAwaitStop(ctx, words)) return AwaitStop(ctx, args, words);
   if (!StopAtOnce(server, words)) return ctx.Fail(kNotStopping);
   ctx.session.Set(Mode::kDropped);
 }

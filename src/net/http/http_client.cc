@@ -40,7 +40,8 @@ bool HttpClient::ReadNext() {
       return false;
     case RequestParser::State::kReady:
       answer_ = service_.AnswerTo(parser_.request(),
-                                  {.stopping = clients().stopping(), .from_loopback = from_loopback()});
+                                  {.stopping = clients().stopping() || clients().server().waits_to_stop,
+                                   .from_loopback = from_loopback()});
       Announce();
       return false;
     case RequestParser::State::kFailed:
