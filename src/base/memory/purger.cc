@@ -1,6 +1,8 @@
 #include "base/memory/purger.h"
 
 #include <chrono>
+#include <new>
+#include <system_error>
 
 #include "base/memory/heap.h"
 
@@ -13,9 +15,8 @@ constexpr int kSteps = static_cast<int>(Heap::kPagesStayMs + 200) / static_cast<
 
 }  // namespace
 
-Purger::Purger() : thread_([this] { Work(); }) {}
-
 Purger::~Purger() {
+  if (!thread_.joinable()) return;
   {
     const std::scoped_lock lock(mutex_);
     end_ = true;
@@ -24,7 +25,18 @@ Purger::~Purger() {
   thread_.join();
 }
 
+bool Purger::Start() noexcept {
+  if (thread_.joinable()) return true;
+  try {
+    thread_ = std::thread([this] { Work(); });
+  } catch (const std::system_error&) {  // the system allows no more threads now
+  } catch (const std::bad_alloc&) {
+  }
+  return thread_.joinable();
+}
+
 void Purger::Ask() noexcept {
+  if (!Start()) return Heap::PurgePages();
   {
     const std::scoped_lock lock(mutex_);
     all_ = true;
@@ -33,6 +45,7 @@ void Purger::Ask() noexcept {
 }
 
 void Purger::Tend() noexcept {
+  if (!Start()) return Heap::PurgeOldPages();
   bool asleep = false;
   {
     const std::scoped_lock lock(mutex_);
