@@ -141,7 +141,11 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
       deadline.Restart();
       loop->Stop();
     };
-    const bool may = MayStop(server, words, {.stop = stop, .go_on = [&manager] { manager.ServingAgain(); }});
+    const auto go_on = [&] {
+      deadline.GoOn();
+      manager.ServingAgain();
+    };
+    const bool may = MayStop(server, words, {.stop = stop, .go_on = go_on});
     may ? deadline.Restart() : deadline.Hold();
     if (!may && snapshots.SavesToStop(words)) manager.SavingAtEnd();
     return may;

@@ -7,6 +7,7 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/executor.h"
+#include "replication/expired_by_role.h"
 #include "replication/master_link.h"
 #include "replication/replicas.h"
 #include "server/figures/replica_figures.h"
@@ -53,7 +54,7 @@ void Failover::OnAnswer(bool is_master, Now now) {
 void Failover::End() noexcept {
   Become(State::kNone);
   deadline_mono_ms_ = Alarms::kNever;
-  if (!server_.link.follows()) server_.databases.TreatExpired(ExpiredKeys::kRemoved);
+  TreatExpiredByRole(server_);
   server_.parking.Unpause();
 }
 

@@ -9,6 +9,7 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/executor.h"
+#include "replication/expired_by_role.h"
 #include "replication/failover.h"
 #include "replication/replicas.h"
 #include "server/clients/session.h"
@@ -71,7 +72,7 @@ MasterLink::MasterLink(Server& server, Disk& disk)
                         &config::Settings::replica_serve_stale_data);
   server.options.Follow(
       [this](const config::Settings&) {
-        HoldExpired();
+        TreatExpiredByRole(server_);
         server_.executor->FollowRole();
       },
       &config::Settings::replica_read_only);
@@ -144,7 +145,7 @@ void MasterLink::Become(State state, Now now) noexcept {
   figures_.client = figures_.up() ? &shown_ : nullptr;
   shown_.modes = figures_.up() ? BitOf(Mode::kMaster) : 0;
   GateStaleData();
-  HoldExpired();
+  TreatExpiredByRole(server_);
 }
 
 void MasterLink::Show(size_t received, Now now) noexcept {
@@ -159,12 +160,6 @@ void MasterLink::Show(size_t received, Now now) noexcept {
 
 void MasterLink::NoteMasterKeys(bool has_them) noexcept {
   if (server_.cluster != nullptr) server_.cluster->NoteMasterKeys(has_them);
-}
-
-// A replica with writes must not hide keys: a put does not find a hidden key, and the key would exist twice.
-void MasterLink::HoldExpired() noexcept {
-  const bool hides = figures_.follows() && server_.options.settings().replica_read_only;
-  server_.databases.TreatExpired(hides ? ExpiredKeys::kHidden : ExpiredKeys::kRemoved);
 }
 
 void MasterLink::GateStaleData() noexcept {

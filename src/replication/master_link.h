@@ -109,8 +109,6 @@ class MasterLink final : public LatePart,
   void Lose(std::string_view why, Now now, bool keeps_history = true) noexcept;
   void LogLoss(std::string_view why, Now now) noexcept;
   void Drop() noexcept;
-  // Keeps expired keys hidden; a replica that accepts clients' writes frees expired keys.
-  void HoldExpired() noexcept;
   // Tells the cluster whether this replica has its master's keys, and so may serve reads.
   void NoteMasterKeys(bool has_them) noexcept;
   // Makes the link anew if a replica of this server needs DELs instead of cutoffs. Returns true if so.

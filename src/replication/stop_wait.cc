@@ -6,13 +6,13 @@
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "exec/dispatch/executor.h"
+#include "replication/expired_by_role.h"
 #include "replication/failover.h"
 #include "replication/replicas.h"
 #include "replication/replication_start.h"
 #include "server/clients/session.h"
 #include "server/figures/link_figures.h"
 #include "server/figures/replica_figures.h"
-#include "server/figures/stats.h"
 #include "server/hubs/hubs.h"
 #include "snapshot/snapshots.h"
 
@@ -50,7 +50,9 @@ StopWait& StopWait::Of(Server& server) {
 
 bool StopWait::IsNeeded(Server& server, const config::ShutdownFlags& words, Now now) {
   // A running script may never end, and a failover ends soon, in one way or the other.
-  if (words.now || server.Busy() || Failover::Runs(server)) return false;
+  const StopWait* const wait = IfMade(server);
+  const bool stops_already = wait != nullptr && wait->over();
+  if (words.now || stops_already || server.Busy() || Failover::Runs(server)) return false;
   return ReplicasLag(server, now) || Snapshots::Of(server).SavesToStop(words);
 }
 
@@ -67,16 +69,24 @@ void StopWait::Begin(const config::ShutdownFlags& words, StopEnds ends, Now now)
     if (server_.log != nullptr)
       server_.log->Notice("waiting for replicas before stopping: shutdown-timeout is ", timeout_s, " s");
   }
-  server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);
-  server_.databases.TreatExpired(ExpiredKeys::kHidden);
   state_ = State::kReplicas;
   server_.waits_to_stop = true;
+  server_.parking.HoldWriters(true);
+  TreatExpiredByRole(server_);
   HearEachTurn(true);
   server_.hubs.turn_ends.Ask();
 }
 
+void StopWait::Join(const config::ShutdownFlags& words) noexcept {
+  if (words.save || words.nosave) {
+    words_.save = words.save;
+    words_.nosave = words.nosave;
+  }
+  words_.force = words_.force || words.force;
+}
+
 void StopWait::Abort() noexcept {
-  if (server_.log != nullptr) server_.log->Notice("the stop was given up: a client has sent SHUTDOWN ABORT");
+  if (server_.log != nullptr) server_.log->Notice("a client has given the stop up");
   Snapshots& snapshots = *Snapshots::IfMade(server_);
   if (saves() && snapshots.saving_file()) snapshots.Cancel();
   GiveUp();
@@ -93,8 +103,8 @@ void StopWait::GiveUp() noexcept {
   server_.waits_to_stop = false;
   server_.stop_signal = 0;
   server_.followers.stop_mono_ms = 0;
-  if (!server_.link.follows()) server_.databases.TreatExpired(ExpiredKeys::kRemoved);
-  server_.parking.Unpause();
+  TreatExpiredByRole(server_);
+  server_.parking.HoldWriters(false);
   WakeClients();
   if (ends_.go_on) ends_.go_on();
 }
@@ -108,10 +118,9 @@ void StopWait::WakeClients() noexcept {
 
 void StopWait::OnTurnEnd(Now now) noexcept {
   HearEachTurn(runs());
-  if (!runs() || server_.Busy()) return;
-  server_.parking.Pause(PauseOf::kWriters, ParkingLot::kForever);  // CLIENT UNPAUSE may have ended the pause
-  if (state_ == State::kReplicas) return LookAtReplicas(now);
-  if (!Snapshots::IfMade(server_)->saving()) step_until_mono_ms_ = now.mono_ms;
+  if (state_ == State::kReplicas && !server_.Busy()) return LookAtReplicas(now);
+  if (state_ == State::kSave && Snapshots::IfMade(server_)->stop_save() != Snapshots::StopSave::kRuns)
+    step_until_mono_ms_ = now.mono_ms;
 }
 
 // Replicas must confirm changes after the last question as well.
@@ -132,7 +141,7 @@ void StopWait::OnWake(Now now, Log* log) {
     state_ = State::kOver;
     return;
   }
-  if (state_ == State::kSave) return EndSave();
+  if (state_ == State::kSave) return EndSave(now);
   if (std::exchange(server_.followers.stop_mono_ms, 0) != 0 && log != nullptr)
     Replicas::IfMade(server_)->TellOfLagging(*log);
   BeginSave(now);
@@ -142,27 +151,31 @@ void StopWait::BeginSave(Now now) {
   Snapshots& snapshots = *Snapshots::IfMade(server_);
   if (!snapshots.SavesToStop(words_)) return Stop();
   state_ = State::kSave;
-  saves_before_ = server_.stats.saves.saves;
-  const bool begun = snapshots.SaveToStop(now);
-  step_until_mono_ms_ = begun ? Alarms::kNever : now.mono_ms;
+  step_until_mono_ms_ = Alarms::kNever;
+  snapshots.SaveToStop(now);
+  server_.hubs.turn_ends.Ask();
 }
 
-// A client that has ended the pause for a moment has changed what is in the file already: then all is saved at once. What a
-// master sends to this server meanwhile comes again after the next start.
-void StopWait::EndSave() {
+// Clients change nothing meanwhile, but the server may, as by a MIGRATE under way: then all is saved once more, at once. So it is
+// at a replica whose save could not keep up with its master; what else the master sends comes again after the next start.
+void StopWait::EndSave(Now now) {
   Snapshots& snapshots = *Snapshots::IfMade(server_);
-  if (!snapshots.SavesToStop(words_)) return Stop();  // a master has sent its keys meanwhile
-  const SaveFigures& figures = server_.stats.saves;
-  const bool saved = figures.saves != saves_before_ && figures.last_ok;
-  const bool is_exact = server_.link.follows() || snapshots.Unsaved() == 0;
-  const bool ready = saved && !is_exact ? snapshots.ReadyToStop(words_) : snapshots.StopsAfter(saved, words_);
+  // A master's keys, or a flush, have taken the place of the saved ones; the stop is given up otherwise (Abort).
+  if (snapshots.stop_save() == Snapshots::StopSave::kCancelled) return BeginSave(now);
+  const bool saved = snapshots.stop_save() == Snapshots::StopSave::kDone;
+  const bool saves_again = server_.link.follows() ? !saved : saved && snapshots.Unsaved() != 0;
+  const bool ready =
+      saves_again && !server_.Busy() ? snapshots.ReadyToStop(words_) : snapshots.StopsAfter(saved, words_);
   ready ? Stop() : GiveUp();
 }
 
 // ---- for main
 
 bool MayStop(Server& server, const config::ShutdownFlags& words, StopEnds ends) {
-  if (StopWait::Runs(server)) return false;
+  if (StopWait::Runs(server)) {
+    StopWait::Of(server).TellIfGivenUp(std::move(ends.go_on));
+    return false;
+  }
   const Now now = server.executor->now();
   if (!StopWait::IsNeeded(server, words, now)) return true;
   StopWait::Of(server).Begin(words, std::move(ends), now);

@@ -5,7 +5,7 @@
 //     +---------- Abort, or the save has failed ---------+-------------------------- the file is whole --------------+--> kOver
 //
 // A step without work ends at once: kReplicas without a lagging replica, kSave if the stop saves nothing. Writers wait until
-// the end: the server accepts no write that no replica and no file would get. The server does not wait for a replica without
+// the end, and after it: the server accepts no write that no replica and no file would get. The server does not wait for a replica without
 // PSYNC, which never confirms by itself.
 //
 // Borrows the server. Loop thread only.
@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include "base/time/clock.h"
@@ -55,6 +56,12 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
 
   // Waits, and then calls one of `ends`. REQUIRES: IsNeeded, and not Runs.
   void Begin(const config::ShutdownFlags& words, StopEnds ends, Now now);
+  // Another client asks for a stop with these words: NOSAVE and SAVE, the later one, and FORCE count. REQUIRES: Runs.
+  void Join(const config::ShutdownFlags& words) noexcept;
+  // A signal comes while the server waits for another request's stop: this is called, too, if the stop is given up.
+  void TellIfGivenUp(std::function<void()> go_on) noexcept {
+    if (!ends_.go_on) ends_.go_on = std::move(go_on);
+  }
   // Gives the stop up. REQUIRES: Runs.
   void Abort() noexcept;
   // The save before the stop is under way.
@@ -71,7 +78,7 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   void OnTurnEnd(Now now) noexcept override;
   void LookAtReplicas(Now now) noexcept;
   void BeginSave(Now now);
-  void EndSave();
+  void EndSave(Now now);
   void Stop();
   void GiveUp() noexcept;
   void WakeClients() noexcept;
@@ -81,8 +88,7 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   config::ShutdownFlags words_;
   StopEnds ends_;
   std::vector<Client*> clients_;
-  int64_t asked_at_ = -1;  // the last place that replicas were asked to confirm
-  uint64_t saves_before_ = 0;
+  int64_t asked_at_ = -1;            // the last place that replicas were asked to confirm
   uint64_t step_until_mono_ms_ = 0;  // the end of the present step, if by time
 };
 

@@ -140,6 +140,10 @@ void Snapshots::RefuseWritesIfUnsaved() noexcept {
 
 void Snapshots::Tell(const SaveResult& result) noexcept {
   if (result.to_client) return TellOfStream(result);
+  if (stop_save_ == StopSave::kRuns)
+    stop_save_ = result.cancelled         ? StopSave::kCancelled
+                 : result.problem.empty() ? StopSave::kDone
+                                          : StopSave::kFailed;
   RefuseWritesIfUnsaved();
   const uint64_t now = server_.clock.Read().mono_ms;
   if (result.cancelled) {
@@ -177,11 +181,13 @@ bool Snapshots::ReadyToStop(const config::ShutdownFlags& words) {
   return !SavesToStop(words) || StopsAfter(SaveNow(server_.clock.Read()).empty(), words);
 }
 
-bool Snapshots::SaveToStop(Now now) noexcept {
+void Snapshots::SaveToStop(Now now) noexcept {
+  if (saving() && server_.log != nullptr)
+    server_.log->Notice("a running save is given up: the server saves to stop");
   saver_->GiveUp(now);
   const std::string_view problem = SaveSoon(Saver::kLogBytesAtOnce, now);
+  stop_save_ = problem.empty() ? StopSave::kRuns : StopSave::kFailed;
   if (!problem.empty() && server_.log != nullptr) server_.log->Warning("the save has failed: ", problem);
-  return problem.empty();
 }
 
 bool Snapshots::StopsAfter(bool saved, const config::ShutdownFlags& words) const noexcept {

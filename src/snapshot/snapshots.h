@@ -81,9 +81,12 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // Saves, if a stop with these words does, while everybody waits. Returns false if the save has failed and the server must go
   // on. The log has the reason.
   bool ReadyToStop(const config::ShutdownFlags& words);
-  // Begins a save in slices before a stop; gives up a running save. Returns false, after a line in the log, if that fails.
-  bool SaveToStop(Now now) noexcept;
-  // The save before a stop has ended. Returns true if the server stops; the log says what a failure leads to.
+  // The save before a stop, in slices. Another save while it runs, at once, takes its place.
+  enum class StopSave : uint8_t { kNone, kRuns, kDone, kFailed, kCancelled };
+  StopSave stop_save() const noexcept { return stop_save_; }
+  // Begins that save, or fails with a line in the log; gives up a running save.
+  void SaveToStop(Now now) noexcept;
+  // That save has ended. Returns true if the server stops; the log says what a failure leads to.
   bool StopsAfter(bool saved, const config::ShutdownFlags& words) const noexcept;
   // The number of changes by clients that the file lacks.
   uint64_t Unsaved() const noexcept;
@@ -156,6 +159,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   bool loaded_ = false;                              // since the start
   bool outlived_ = false;                            // the file has keys removed by FLUSHALL
   bool scheduled_ = false;                           // a save begins when no other runs
+  StopSave stop_save_ = StopSave::kNone;
   std::string refused_;
 };
 

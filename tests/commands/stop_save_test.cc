@@ -170,16 +170,65 @@ TEST_CASE_METHOD(StopSaveTest,
   CHECK(saved_keys() == 1001);
 }
 
-TEST_CASE_METHOD(StopSaveTest, "what is written after CLIENT UNPAUSE is in the file of a stop as well") {
+TEST_CASE_METHOD(StopSaveTest, "no CLIENT UNPAUSE lets writers go on before the server is gone") {
+  FillWith(1000);
+  Run({"CLIENT", "PAUSE", "10", "ALL"});
+  CHECK(chief.RunRaw("SHUTDOWN SAVE\r\n").empty());
+  AdvanceTime(10);  // the order is read when the clients' pause is over
+  AdvanceTime(0);
+  Slice();
+  REQUIRE(snapshots().saving());
+  CHECK(Run({"GET", "key:1"}) == Bulk("value 1"));
+  CHECK(writer.RunRaw("SET new 1\r\n").empty());
+  CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
+  CHECK(writer.RunRaw("").empty());
+  Finish();
+  CHECK(stops());
+  CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
+  CHECK(writer.RunRaw("").empty());
+  CHECK(saved_keys() == 1000);
+}
+
+TEST_CASE_METHOD(StopSaveTest,
+                 "after a change that did not wait, as of a MIGRATE under way, a stop saves once more") {
   FillWith(1000);
   Ask("SAVE");
   Slice();
-  CHECK(writer.RunRaw("SET new 1\r\n").empty());
-  CHECK(Run({"CLIENT", "UNPAUSE"}) == Ok());
-  CHECK(writer.RunRaw("") == "+OK\r\n");
+  server().databases.changes().CountByClient();
   Finish();
   CHECK(stops());
-  CHECK(saved_keys() == 1001);
+  CHECK(server().server.stats.saves.saves == 2);
+}
+
+TEST_CASE_METHOD(StopSaveTest, "figures that are set to zero meanwhile do not make a stop fail") {
+  FillWith(10);
+  Run({"SAVE"});
+  Ask("SAVE");
+  CHECK(Run({"CONFIG", "RESETSTAT"}) == Ok());
+  Finish();
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopSaveTest, "a save of a stop that is cancelled by no client begins again") {
+  FillWith(1000);
+  Ask("SAVE");
+  Slice();
+  snapshots().Cancel();  // as a flush and a master do
+  Finish();
+  Finish();
+  CHECK(stops());
+  CHECK(saved_keys() == 1000);
+  CHECK(disk.files().contains(kPath));
+}
+
+TEST_CASE_METHOD(
+    StopSaveTest,
+    "a server that waits to stop hands nothing over, and a stop that is certain is not given up") {
+  Ask("SAVE");
+  CHECK(Run({"FAILOVER"}) == Error("ERR FAILOVER is not possible while the server stops."));
+  CHECK(Run({"SHUTDOWN", "NOSAVE"}) == NoReply());
+  CHECK(Connect().Run({"SHUTDOWN", "ABORT"}) == Error("ERR No shutdown in progress."));
+  CHECK(stops());
 }
 
 TEST_CASE_METHOD(StopSaveTest,

@@ -161,8 +161,8 @@ TEST_CASE_METHOD(StopWaitTest, "a stop that saves waits for replicas first, then
   chief.RunRaw("SHUTDOWN SAVE\r\n");
   CHECK(writer.RunRaw("SET b 1\r\n").empty());
   replica.Take();
-  replica.Confirm();
   SECTION("which is written") {
+    replica.Confirm();
     AdvanceTime(0);
     CHECK(Left().empty());
     CHECK_FALSE(stops());
@@ -172,7 +172,16 @@ TEST_CASE_METHOD(StopWaitTest, "a stop that saves waits for replicas first, then
     CHECK(stops());
     CHECK(writer.RunRaw("").empty());
   }
+  SECTION("unless another client says that nothing is to be saved") {
+    TestClient& second = Connect();
+    CHECK(second.RunRaw("SHUTDOWN NOSAVE\r\n").empty());
+    replica.Confirm();
+    AdvanceTime(0);
+    CHECK(stops());
+    CHECK(disk.files().empty());
+  }
   SECTION("which cannot be written: writers go on") {
+    replica.Confirm();
     disk.FailFrom(1, ENOSPC);
     AdvanceTime(0);
     FinishSave();

@@ -51,6 +51,7 @@ void RunFailover(Context& ctx, Args& args) {
     return ctx.reply.Ok();
   }
   if (running) return ctx.Fail("ERR FAILOVER already in progress.");
+  if (ctx.server.waits_to_stop) return ctx.Fail("ERR FAILOVER is not possible while the server stops.");
   if (ctx.server.link.follows()) return ctx.Fail("ERR FAILOVER is not valid when server is a replica.");
   Replicas& replicas = Replicas::Of(ctx.server);
   if (!replicas.any()) return ctx.Fail("ERR FAILOVER requires connected replicas.");

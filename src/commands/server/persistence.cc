@@ -1,5 +1,6 @@
 // SAVE and BGSAVE: snapshots by command.
 #include "exec/dispatch/context.h"
+#include "replication/stop_wait.h"
 #include "server/server.h"
 #include "snapshot/snapshots.h"
 
@@ -24,7 +25,9 @@ void BgSave(Context& ctx, Args& args) {
   if (cancel) {
     if (!snapshots.saving() || snapshots.cancelling())
       return ctx.Fail("ERR Background saving is currently not in progress or scheduled");
-    snapshots.Cancel();
+    // Without its file a stop is given up.
+    StopWait* const stop = StopWait::IfMade(ctx.server);
+    stop != nullptr && stop->saves() ? stop->Abort() : snapshots.Cancel();
     return ctx.reply.Simple("Background saving cancelled");
   }
   if (snapshots.cancelling()) {

@@ -6,6 +6,7 @@
 #include "config/sources/options.h"
 #include "exec/dispatch/context.h"
 #include "exec/info/info_sections.h"
+#include "replication/replication_start.h"
 #include "replication/stop_wait.h"
 #include "server/figures/stats.h"
 #include "server/waiting/parking.h"
@@ -32,7 +33,7 @@ constexpr const char* kNotStopping = "ERR Errors trying to SHUTDOWN. Check logs.
 
 // Saves if the words say so. True: the server stops.
 bool StopAtOnce(Server& server, const config::ShutdownFlags& words) {
-  if (!Snapshots::Of(server).ReadyToStop(words)) return false;
+  if (!IsReadyToStop(server) && !Snapshots::Of(server).ReadyToStop(words)) return false;
   server.shutdown_requested = true;
   return true;
 }
@@ -50,7 +51,10 @@ void AwaitStop(Context& ctx, const Args& args, const config::ShutdownFlags& word
   Server& server = ctx.server;
   StopWait& wait = StopWait::Of(server);
   const auto stop = [&server] { server.shutdown_requested = true; };
-  if (!StopWait::Runs(server)) wait.Begin(words, {.stop = stop, .go_on = {}}, ctx.now);
+  if (StopWait::Runs(server))
+    wait.Join(words);
+  else
+    wait.Begin(words, {.stop = stop, .go_on = {}}, ctx.now);
   std::unique_ptr<PendingWork> work = std::make_unique<StopWait::Client>(wait, ctx.session);
   ctx.Await(args, ParkingLot::kForever, work);
 }
@@ -62,7 +66,8 @@ void EndAwaitStop(Context& ctx) {
 }
 
 void AbortStop(Context& ctx) {
-  if (!StopWait::Runs(ctx.server)) return ctx.Fail("ERR No shutdown in progress.");
+  if (!StopWait::Runs(ctx.server) || ctx.server.shutdown_requested)
+    return ctx.Fail("ERR No shutdown in progress.");
   StopWait::Of(ctx.server).Abort();
   ctx.reply.Ok();
 }

@@ -35,7 +35,8 @@ class ServiceManager {
   // A reload has begun at `began_us` of CLOCK_MONOTONIC, and has ended.
   void Reloaded(uint64_t began_us);
   void Stopping();
-  // The loop will not turn while it saves before the end, for kSaveS at most: systemd, which may have given the order, waits.
+  // The daemon saves before its end, for kSaveS at most: systemd, which may have given the order, waits. The loop need not turn
+  // meanwhile.
   void SavingAtEnd();
   // The save has failed, and clients are served again.
   void ServingAgain();

@@ -121,6 +121,10 @@ void ParkingLot::Unpause() noexcept {
   WakeHeldBack();
 }
 
+void ParkingLot::HoldWriters(bool hold) noexcept {
+  if (std::exchange(holds_writers_, hold) && !hold) WakeHeldBack();
+}
+
 void ParkingLot::ReleaseKey(unsigned db, std::string_view key) noexcept {
   held_.Release(db, key);
   WakeHeldBack();

@@ -155,13 +155,18 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
   void Pause(PauseOf whom, uint64_t until_mono_ms) noexcept;
   // Ends the pause. The held-back requests run at the end of the turn.
   void Unpause() noexcept;
-  PauseOf paused() const noexcept { return paused_; }
+  // Holds the requests of writers back until HoldWriters(false), whatever Pause and Unpause say.
+  void HoldWriters(bool hold) noexcept;
+  // Whose requests are held back now, for either reason.
+  PauseOf paused() const noexcept {
+    return std::max(paused_, holds_writers_ ? PauseOf::kWriters : PauseOf::kNobody);
+  }
   // Parks a session whose request must not begin.
   // REQUIRES: HoldsBack(); the session is not parked.
   void HoldBack(Session& session, std::span<const std::string_view> arguments);
 
   // True if requests of some clients are held back now.
-  bool HoldsBack() const noexcept { return paused_ != PauseOf::kNobody || held_.any(); }
+  bool HoldsBack() const noexcept { return paused() != PauseOf::kNobody || held_.any(); }
   const HeldKeys& held() const noexcept { return held_; }
   // From now on requests that may change this key do not begin. Throws std::bad_alloc.
   void HoldKey(unsigned db, std::string_view key) { held_.Hold(db, key); }
@@ -209,6 +214,7 @@ class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
   uint64_t last_order_ = 0;
   PauseOf paused_ = PauseOf::kNobody;
   uint64_t paused_until_mono_ms_ = 0;
+  bool holds_writers_ = false;
   const Presence* presence_ = nullptr;
 };
 
