@@ -142,10 +142,12 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
       loop->Stop();
     };
     const auto go_on = [&] {
+      deadline.Hold();
       deadline.GoOn();
       manager.ServingAgain();
     };
-    const bool may = MayStop(server, words, {.stop = stop, .go_on = go_on});
+    const auto turns = [&](bool loop_turns) { loop_turns ? deadline.Restart() : deadline.Hold(); };
+    const bool may = MayStop(server, words, {.stop = stop, .go_on = go_on, .turns = turns});
     may ? deadline.Restart() : deadline.Hold();
     if (!may && snapshots.SavesToStop(words)) manager.SavingAtEnd();
     return may;

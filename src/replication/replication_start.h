@@ -13,6 +13,8 @@ struct Server;
 struct StopEnds {
   std::function<void()> stop;   // nothing is left to save: the server stops
   std::function<void()> go_on;  // the stop was given up; empty: nothing
+  // Called with true several times a second while the loop turns, and with false before work that may take longer; empty: nothing.
+  std::function<void(bool turns)> turns = {};
 };
 
 // Makes Replicas, and follows the master named by the options. Writes are refused from now on if the options require more

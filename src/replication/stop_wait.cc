@@ -61,7 +61,7 @@ void StopWait::Begin(const config::ShutdownFlags& words, StopEnds ends, Now now)
   words_ = words;
   ends_ = std::move(ends);
   asked_at_ = -1;
-  step_until_mono_ms_ = now.mono_ms;
+  step_until_mono_ms_ = tell_at_mono_ms_ = now.mono_ms;
   if (ReplicasLag(server_, now)) {
     const auto timeout_s = static_cast<uint64_t>(server_.options.settings().shutdown_timeout_s);
     step_until_mono_ms_ += timeout_s * kMsPerSecond;
@@ -136,7 +136,12 @@ void StopWait::LookAtReplicas(Now now) noexcept {
 
 // The begin of a save takes too long for the end of a turn.
 void StopWait::OnWake(Now now, Log* log) {
-  if (!runs() || now.mono_ms < step_until_mono_ms_) return;
+  if (!runs()) return;
+  if (now.mono_ms >= tell_at_mono_ms_) {
+    tell_at_mono_ms_ = now.mono_ms + kTurnsMs;
+    TellThatLoop(/*turns=*/true);
+  }
+  if (now.mono_ms < step_until_mono_ms_) return;
   if (server_.shutdown_requested) {  // another request stops the server at once
     state_ = State::kOver;
     return;
@@ -152,7 +157,9 @@ void StopWait::BeginSave(Now now) {
   if (!snapshots.SavesToStop(words_)) return Stop();
   state_ = State::kSave;
   step_until_mono_ms_ = Alarms::kNever;
+  TellThatLoop(/*turns=*/false);
   snapshots.SaveToStop(now);
+  TellThatLoop(/*turns=*/true);
   server_.hubs.turn_ends.Ask();
 }
 
@@ -164,6 +171,7 @@ void StopWait::EndSave(Now now) {
   if (snapshots.stop_save() == Snapshots::StopSave::kCancelled) return BeginSave(now);
   const bool saved = snapshots.stop_save() == Snapshots::StopSave::kDone;
   const bool saves_again = server_.link.follows() ? !saved : saved && snapshots.Unsaved() != 0;
+  if (saves_again) TellThatLoop(/*turns=*/false);
   const bool ready =
       saves_again && !server_.Busy() ? snapshots.ReadyToStop(words_) : snapshots.StopsAfter(saved, words_);
   ready ? Stop() : GiveUp();
@@ -173,7 +181,7 @@ void StopWait::EndSave(Now now) {
 
 bool MayStop(Server& server, const config::ShutdownFlags& words, StopEnds ends) {
   if (StopWait::Runs(server)) {
-    StopWait::Of(server).TellIfGivenUp(std::move(ends.go_on));
+    StopWait::Of(server).TellAsWell(std::move(ends));
     return false;
   }
   const Now now = server.executor->now();

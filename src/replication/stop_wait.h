@@ -11,6 +11,7 @@
 // Borrows the server. Loop thread only.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <utility>
@@ -58,9 +59,10 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   void Begin(const config::ShutdownFlags& words, StopEnds ends, Now now);
   // Another client asks for a stop with these words: NOSAVE and SAVE, the later one, and FORCE count. REQUIRES: Runs.
   void Join(const config::ShutdownFlags& words) noexcept;
-  // A signal comes while the server waits for another request's stop: this is called, too, if the stop is given up.
-  void TellIfGivenUp(std::function<void()> go_on) noexcept {
-    if (!ends_.go_on) ends_.go_on = std::move(go_on);
+  // A signal comes while the server waits for another request's stop: go_on and turns of a signal's ends are called, too.
+  void TellAsWell(StopEnds ends) noexcept {
+    if (!ends_.go_on) ends_.go_on = std::move(ends.go_on);
+    if (!ends_.turns) ends_.turns = std::move(ends.turns);
   }
   // Gives the stop up. REQUIRES: Runs.
   void Abort() noexcept;
@@ -72,8 +74,15 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
  private:
   enum class State : uint8_t { kNone, kReplicas, kSave, kOver };
 
+  static constexpr uint64_t kTurnsMs = 250;  // between calls of StopEnds::turns
+
   bool runs() const noexcept { return state_ == State::kReplicas || state_ == State::kSave; }
-  uint64_t NextWake() const noexcept override { return runs() ? step_until_mono_ms_ : Alarms::kNever; }
+  uint64_t NextWake() const noexcept override {
+    return runs() ? std::min(step_until_mono_ms_, tell_at_mono_ms_) : Alarms::kNever;
+  }
+  void TellThatLoop(bool turns) const {
+    if (ends_.turns) ends_.turns(turns);
+  }
   void OnWake(Now now, Log* log) override;
   void OnTurnEnd(Now now) noexcept override;
   void LookAtReplicas(Now now) noexcept;
@@ -90,6 +99,7 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   std::vector<Client*> clients_;
   int64_t asked_at_ = -1;            // the last place that replicas were asked to confirm
   uint64_t step_until_mono_ms_ = 0;  // the end of the present step, if by time
+  uint64_t tell_at_mono_ms_ = 0;     // that the loop turns
 };
 
 }  // namespace mayfly

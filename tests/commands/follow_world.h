@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "base/log/log.h"
 #include "commands/master_world.h"
@@ -68,7 +69,10 @@ class FollowTest : public MasterTest {
   }
   // A thread writes the file.
   void AwaitLink() {
-    for (int i = 0; i < 10'000 && Link("master_link_status") != "up"; ++i) Pass(2);
+    for (int i = 0; i < 100'000 && Link("master_link_status") != "up"; ++i) {
+      Pass(2);
+      std::this_thread::yield();
+    }
     REQUIRE(Link("master_link_status") == "up");
   }
   void Cut() {

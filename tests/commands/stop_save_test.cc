@@ -257,20 +257,46 @@ TEST_CASE_METHOD(StopSaveTest, "the file of a stop has the whole log of removed 
   CHECK(disk.files().at(kPath).size() > 6'000 * 1'000);
 }
 
-TEST_CASE_METHOD(StopSaveTest,
-                 "a replica stops without a file of its own if its master sends all keys meanwhile") {
+TEST_CASE_METHOD(StopSaveTest, "a replica stops, with a file, though its master sends all keys meanwhile") {
   FillWith(1000);
   Run({"SAVE"});
-  const std::string file = disk.files().at(kPath);
   Ask("SAVE");
   CHECK(snapshots().LoadReceived(
             kPath, [](const LoadResult&) {}, now()) == "");
-  for (int turn = 0; turn < 1000 && !stops(); ++turn) {
+  while (!stops()) {
     Slice();
     AdvanceTime(0);
   }
-  CHECK(stops());
-  CHECK((disk.files().at(kPath) == file));
+  CHECK(saved_keys() == 1000);
+}
+
+TEST_CASE_METHOD(StopSaveTest, "who writes after a stop has saved at once gets no reply") {
+  Run({"SET", "a", "old"});
+  CHECK(Run({"SHUTDOWN", "NOW", "SAVE"}) == NoReply());
+  CHECK(writer.RunRaw("SET a new\r\n").empty());
+  CHECK(Connect().Run({"GET", "a"}) == Bulk("old"));
+}
+
+TEST_CASE_METHOD(
+    StopSaveTest,
+    "while the server waits to stop it shows that its loop turns, but for work that takes long") {
+  FillWith(1000);
+  std::string heard;
+  const auto ends = [&] {
+    return StopEnds{.stop = [&] { heard += "stop "; },
+                    .go_on = {},
+                    .turns = [&](bool turns) { heard += turns ? "turns " : "works "; }};
+  };
+  CHECK_FALSE(MayStop(server().server, {.save = true}, ends()));
+  AdvanceTime(0);
+  CHECK(heard == "turns works turns ");
+  CHECK(snapshots().saving());
+  AdvanceTime(249);
+  CHECK(heard == "turns works turns ");
+  AdvanceTime(1);
+  CHECK(heard == "turns works turns turns ");
+  Finish();
+  CHECK(heard == "turns works turns turns stop ");
 }
 
 }  // namespace mayfly::testing

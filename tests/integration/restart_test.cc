@@ -159,6 +159,22 @@ TEST_CASE("readers are served while a daemon saves before its end, and writers w
   CHECK(Eventually([&] { return second.log().find("loaded 200000 keys of ") != std::string::npos; }));
 }
 
+TEST_CASE(
+    "a script that never ends does not keep a daemon that saves before its end, and the old file stays") {
+  const Folder folder;
+  Daemon daemon({"--dir", folder.path(), "--save", "3600 1", "--enable-debug-command", "yes",
+                 "--rdbcompression", "no", "--shutdown-timeout", "1", "--busy-reply-threshold", "0"});
+  Client client(daemon);
+  CHECK(client.Run({"DEBUG", "POPULATE", "300000", "key", "1000"}) == "OK");
+  daemon.Signal(SIGTERM);
+  CHECK(Eventually([&] { return client.InfoNumber("rdb_bgsave_in_progress") == 1; }));
+  CHECK(client.Run({"EVAL_RO", "while true do end", "0"}) == "(gone)");
+  const Ended ended = daemon.Wait();
+  CHECK(ended.exit_code == 1);
+  CHECK(ended.output.find("has not stopped (shutdown-timeout)") != std::string::npos);
+  CHECK_FALSE(fs::exists(folder.path() + "/dump.rdb"));
+}
+
 TEST_CASE("a daemon that saves nothing says how many keys go with it") {
   Daemon daemon;
   for (const char* key : {"a", "b", "c"}) CHECK(Client(daemon).Run({"SET", key, "v"}) == "OK");

@@ -35,6 +35,7 @@ constexpr const char* kNotStopping = "ERR Errors trying to SHUTDOWN. Check logs.
 bool StopAtOnce(Server& server, const config::ShutdownFlags& words) {
   if (!IsReadyToStop(server) && !Snapshots::Of(server).ReadyToStop(words)) return false;
   server.shutdown_requested = true;
+  server.parking.HoldWriters(true);  // what arrived meanwhile would be answered, and be missing in the file
   return true;
 }
 
@@ -54,7 +55,7 @@ void AwaitStop(Context& ctx, const Args& args, const config::ShutdownFlags& word
   if (StopWait::Runs(server))
     wait.Join(words);
   else
-    wait.Begin(words, {.stop = stop, .go_on = {}}, ctx.now);
+    wait.Begin(words, {.stop = stop, .go_on = {}, .turns = {}}, ctx.now);
   std::unique_ptr<PendingWork> work = std::make_unique<StopWait::Client>(wait, ctx.session);
   ctx.Await(args, ParkingLot::kForever, work);
 }
@@ -134,8 +135,10 @@ constexpr Command kRows[] = {
      .syntax = "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
      .argument_notes = "condition=nosave_save NOW@7.0.0 FORCE@7.0.0 ABORT@7.0.0",
      .notes =
-         "Without a word it saves if there are save points. After a failed save it ends only with FORCE. NOW "
-         "ends a wait for replicas that is under way, too."},
+         "Without a word it saves if there are save points; readers are served meanwhile, and writers wait. "
+         "After a failed save it ends only with FORCE. NOW does not wait for replicas, and saves while "
+         "nobody "
+         "is served, also if another client's SHUTDOWN is under way."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,
