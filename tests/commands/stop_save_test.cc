@@ -17,7 +17,10 @@ constexpr std::string_view kNotStopping = "-ERR Errors trying to SHUTDOWN. Check
 
 class StopSaveTest : public SnapshotTest {
  public:
-  ~StopSaveTest() { server().server.stop_wait.reset(); }
+  ~StopSaveTest() {
+    server().server.stop_wait.reset();
+    server().server.snapshots.reset();  // the disk must outlive the thread of a save
+  }
 
   // A client asks for a stop, and the save begins.
   void Ask(const std::string& words) {
