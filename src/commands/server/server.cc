@@ -137,8 +137,7 @@ constexpr Command kRows[] = {
      .notes =
          "Without a word it saves if there are save points; readers are served meanwhile, and writers wait. "
          "After a failed save it ends only with FORCE. NOW does not wait for replicas, and saves while "
-         "nobody "
-         "is served, also if another client's SHUTDOWN is under way."},
+         "nobody is served, also if another client's SHUTDOWN is under way."},
     {.name = "time",
      .arity = 1,
      .flags = kLoading | kStale | kFast,
