@@ -164,7 +164,8 @@ Problem Read(const Option&, const std::string& text, ClientMemory& value) {
 }
 
 template <typename Enum>
-requires std::is_enum_v<Enum> Problem Read(const Option&, const std::string& text, Enum& value) {
+  requires std::is_enum_v<Enum>
+Problem Read(const Option&, const std::string& text, Enum& value) {
   const std::span<const std::string_view> names = NamesOf(Enum{});
   for (size_t i = 0; i < names.size(); ++i) {
     if (!SameIgnoringCase(text, names[i])) continue;
@@ -308,7 +309,8 @@ std::string Format(const FileMode& value) {
 }
 
 template <typename Enum>
-requires std::is_enum_v<Enum> std::string Format(Enum value) {
+  requires std::is_enum_v<Enum>
+std::string Format(Enum value) {
   return std::string(NamesOf(value)[static_cast<size_t>(value)]);
 }
 

@@ -176,7 +176,7 @@ void ServerLoop::FollowAddresses() {
                                     WarnIfOpen();
                                   },
                               .drop = [this] { listeners_.Abandon(); }};
-  for (int64_t Settings::*const port : {&Settings::port, &Settings::tls_port}) {
+  for (int64_t Settings::* const port : {&Settings::port, &Settings::tls_port}) {
     listeners.prepare = [this, port, &now = options.settings()](const Settings& wanted) -> config::Problem {
       if (wanted.*port == now.*port || PrepareListeners(wanted)) return std::nullopt;
       return "Unable to listen on this port. Check server logs.";

@@ -99,8 +99,7 @@ bool PushField(lua_State* L, const char* name, int type) {
 
 std::string WithoutLineEnds(std::string_view text) {
   std::string line(text);
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
+  std::replace_if(line.begin(), line.end(), [](char c) { return c == '\r' || c == '\n'; }, ' ');
   return line;
 }
 

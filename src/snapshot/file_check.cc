@@ -77,8 +77,7 @@ class Census final : public RecordSink {
 std::string CheckSnapshotFile(Disk& disk, const std::string& path, Now now,
                               const std::function<void(const std::string&)>& print) {
   std::string problem;
-  FileReader file(
-      disk, path, [] {}, problem);
+  FileReader file(disk, path, [] {}, problem);
   if (!problem.empty()) return problem;
   Census census(print);
   RecordReader records(file, path, census, rdb::ValueLimits(), {});

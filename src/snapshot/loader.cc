@@ -62,8 +62,8 @@ Loader::~Loader() = default;
 std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   assert(!running());
   std::string problem;
-  auto file = std::make_unique<FileReader>(
-      disk_, path, [&wakes = server_.hubs.wakes] { wakes.Signal(); }, problem);
+  auto file =
+      std::make_unique<FileReader>(disk_, path, [&wakes = server_.hubs.wakes] { wakes.Signal(); }, problem);
   if (!problem.empty()) return problem;
   const config::Settings& settings = server_.options.settings();
   FunctionLibraries* const libraries = FunctionLibraries::Of(server_);

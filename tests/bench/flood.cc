@@ -222,41 +222,20 @@ struct Way {
 };
 
 const std::vector<Way>& Ways() {
-  static const std::vector<Way> kWays = {{"SET",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"SET", name, "v"});
-                                          }},
-                                         {"GET",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"GET", name});
-                                          }},
-                                         {"HSET",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"HSET", "hash", name, "v"});
-                                          }},
-                                         {"HGET",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"HGET", "hash", name});
-                                          }},
-                                         {"SADD",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"SADD", "set", name});
-                                          }},
-                                         {"SISMEMBER",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"SISMEMBER", "set", name});
-                                          }},
-                                         {"ZADD",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"ZADD", "zset", "1", name});
-                                          }},
-                                         {"WATCH",
-                                          [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"WATCH", name});
-                                          }},
-                                         {"SUBSCRIBE", [](std::string& out, const std::string& name) {
-                                            AppendRequest(out, {"SUBSCRIBE", name});
-                                          }}};
+  static const std::vector<Way> kWays = {
+      {"SET", [](std::string& out, const std::string& name) { AppendRequest(out, {"SET", name, "v"}); }},
+      {"GET", [](std::string& out, const std::string& name) { AppendRequest(out, {"GET", name}); }},
+      {"HSET",
+       [](std::string& out, const std::string& name) { AppendRequest(out, {"HSET", "hash", name, "v"}); }},
+      {"HGET", [](std::string& out, const std::string& name) { AppendRequest(out, {"HGET", "hash", name}); }},
+      {"SADD", [](std::string& out, const std::string& name) { AppendRequest(out, {"SADD", "set", name}); }},
+      {"SISMEMBER",
+       [](std::string& out, const std::string& name) { AppendRequest(out, {"SISMEMBER", "set", name}); }},
+      {"ZADD",
+       [](std::string& out, const std::string& name) { AppendRequest(out, {"ZADD", "zset", "1", name}); }},
+      {"WATCH", [](std::string& out, const std::string& name) { AppendRequest(out, {"WATCH", name}); }},
+      {"SUBSCRIBE",
+       [](std::string& out, const std::string& name) { AppendRequest(out, {"SUBSCRIBE", name}); }}};
   return kWays;
 }
 

@@ -107,20 +107,12 @@ Request ToRequest(std::initializer_list<std::string> words) { return words; }
 
 const std::vector<Promise>& Promises() {  // long: one table
   static const std::vector<Promise> kPromises = {
-      {"EX", Group::kExpiry, Wants::kAnything, false,
-       [](PairsWorld&) {
-         return ToRequest({"EX", "60"});
-       },
+      {"EX", Group::kExpiry, Wants::kAnything, false, [](PairsWorld&) { return ToRequest({"EX", "60"}); },
        ExpiresOnTime},
-      {"PX", Group::kExpiry, Wants::kAnything, false,
-       [](PairsWorld&) {
-         return ToRequest({"PX", "60000"});
-       },
+      {"PX", Group::kExpiry, Wants::kAnything, false, [](PairsWorld&) { return ToRequest({"PX", "60000"}); },
        ExpiresOnTime},
       {"EXAT", Group::kExpiry, Wants::kAnything, false,
-       [](PairsWorld& world) {
-         return ToRequest({"EXAT", world.UnixSeconds(60)});
-       },
+       [](PairsWorld& world) { return ToRequest({"EXAT", world.UnixSeconds(60)}); },
        [](PairsWorld& world) {
          const auto ttl = static_cast<uint64_t>(world.Pttl());
          CHECK(ttl > kTtlMs - 1000);  // in whole seconds of the clock's
@@ -131,9 +123,7 @@ const std::vector<Promise>& Promises() {  // long: one table
          CHECK_FALSE(world.Exists());
        }},
       {"PXAT", Group::kExpiry, Wants::kAnything, false,
-       [](PairsWorld& world) {
-         return ToRequest({"PXAT", world.UnixMs(kTtlMs)});
-       },
+       [](PairsWorld& world) { return ToRequest({"PXAT", world.UnixMs(kTtlMs)}); },
        [](PairsWorld& world) {
          CHECK(world.Pttl() == kTtlMs);
          ExpiresOnTime(world);
@@ -142,46 +132,30 @@ const std::vector<Promise>& Promises() {  // long: one table
        [](PairsWorld& world) { CHECK(world.Pttl() == kTtlMs); }},
       {"NX", Group::kCondition, Wants::kNoKey, false, [](PairsWorld&) { return ToRequest({"NX"}); }, IsThere},
       {"XX", Group::kCondition, Wants::kKey, false, [](PairsWorld&) { return ToRequest({"XX"}); }, IsThere},
-      {"IFEQ", Group::kCondition, Wants::kKey, false,
-       [](PairsWorld&) {
-         return ToRequest({"IFEQ", "old"});
-       },
+      {"IFEQ", Group::kCondition, Wants::kKey, false, [](PairsWorld&) { return ToRequest({"IFEQ", "old"}); },
        IsThere},
       {"IFNE", Group::kCondition, Wants::kAnything, false,
-       [](PairsWorld&) {
-         return ToRequest({"IFNE", "x"});
-       },
-       IsThere},
+       [](PairsWorld&) { return ToRequest({"IFNE", "x"}); }, IsThere},
       {"GET", Group::kReply, Wants::kAnything, false, [](PairsWorld&) { return ToRequest({"GET"}); },
        IsThere},
       {"IFLEASE", Group::kOther, Wants::kAnything, false,
-       [](PairsWorld& world) {
-         return ToRequest({"IFLEASE", world.token});
-       },
+       [](PairsWorld& world) { return ToRequest({"IFLEASE", world.token}); },
        [](PairsWorld& world) {
          CHECK(world.Run({"UNLEASE", "k", world.token}) == Integer(0));
          CHECK(world.Take().elements.at(0) == Bulk("HIT"));
        }},
       {"JITTER", Group::kOther, Wants::kAnything, true,
-       [](PairsWorld&) {
-         return ToRequest({"JITTER", "5"});
-       },
+       [](PairsWorld&) { return ToRequest({"JITTER", "5"}); },
        [](PairsWorld& world) {
          CHECK(world.Pttl() >= kTtlMs - kJitterMs);
          CHECK(world.Pttl() <= kTtlMs + kJitterMs);
        }},
       {"SLIDE", Group::kOther, Wants::kAnything, true, [](PairsWorld&) { return ToRequest({"SLIDE"}); },
        SlidesOn},
-      {"STALE", Group::kOther, Wants::kAnything, true,
-       [](PairsWorld&) {
-         return ToRequest({"STALE", "30"});
-       },
+      {"STALE", Group::kOther, Wants::kAnything, true, [](PairsWorld&) { return ToRequest({"STALE", "30"}); },
        IsStaleForAWhile},
       {"TAGS", Group::kOther, Wants::kAnything, false,
-       [](PairsWorld&) {
-         return ToRequest({"TAGS", "2", "t", "u"});
-       },
-       GoesWithItsTags},
+       [](PairsWorld&) { return ToRequest({"TAGS", "2", "t", "u"}); }, GoesWithItsTags},
   };
   return kPromises;
 }
@@ -262,8 +236,7 @@ void CheckPair(PairsWorld& world, const Pair& pair, const Promise& promise) {
   promise.kept(world);
 }
 
-void CheckAllPairs(
-    Way way, const std::function<void(PairsWorld&)>& arrange = [](PairsWorld&) {}) {
+void CheckAllPairs(Way way, const std::function<void(PairsWorld&)>& arrange = [](PairsWorld&) {}) {
   ForEachPair([&](const Pair& pair) {
     for (const Promise* promise : {pair.first, pair.second}) {
       INFO(pair.first->name << " beside " << pair.second->name << ": " << promise->name);

@@ -47,14 +47,8 @@ Words Ttl(ValuePools& pools) {
 constexpr Pool kPools[] = {
     {"restore", "serialized-value", Payload},
     {"restore", "ttl", Ttl},
-    {"restore", "seconds",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "10", "1000", "100000"});
-     }},
-    {"restore", "frequency",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "5", "255"});
-     }},
+    {"restore", "seconds", [](ValuePools& p) { return OneOf(p, {"0", "10", "1000", "100000"}); }},
+    {"restore", "frequency", [](ValuePools& p) { return OneOf(p, {"0", "5", "255"}); }},
 };
 
 }  // namespace

@@ -69,14 +69,9 @@ constexpr Pool kPools[] = {
     {"xrevrange", "end-id", Bound},
     {"xrevrange", "count", Count},
     {"xsetid", "last-id", [](ValuePools& p) { return Words{std::to_string(p.dice().Below(600))}; }},
-    {"xsetid", "entries-added",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "3", "1000", "1000", "1001"});
-     }},
+    {"xsetid", "entries-added", [](ValuePools& p) { return OneOf(p, {"0", "3", "1000", "1000", "1001"}); }},
     {"xsetid", "max-deleted-id",
-     [](ValuePools& p) {
-       return OneOf(p, {"0-0", "1-1", "20-0", "100", "400"});
-     }},
+     [](ValuePools& p) { return OneOf(p, {"0-0", "1-1", "20-0", "100", "400"}); }},
     {"xinfo|stream", "count", Count},
     {"xinfo|consumers", "groupname", GroupName},
     {"xgroup|create", "groupname", GroupName},
@@ -87,9 +82,7 @@ constexpr Pool kPools[] = {
     {"xgroup|delconsumer", "groupname", GroupName},
     {"xgroup|delconsumer", "consumername", Consumer},
     {"xgroup|destroy", "groupname",
-     [](ValuePools& p) {
-       return OneOf(p, {"other", "other", "group", "none"});
-     }},
+     [](ValuePools& p) { return OneOf(p, {"other", "other", "group", "none"}); }},
     {"xgroup|setid", "groupname", GroupName},
     {"xgroup|setid", "id", AnyId},
     {"xgroup|setid", "entries-read", EntriesRead},

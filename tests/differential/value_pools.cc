@@ -45,57 +45,28 @@ constexpr Pool kCommonPools[] = {
      }},
     {"incrbyfloat", "increment", [](ValuePools& p) { return Words{p.Float()}; }},
     {"incrbyfloat", "float", [](ValuePools& p) { return Words{p.Float()}; }},
-    {"setbit", "value",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1"});
-     }},
+    {"setbit", "value", [](ValuePools& p) { return OneOf(p, {"0", "1"}); }},
     {"bitfield", "value", [](ValuePools& p) { return Words{p.Amount()}; }},
     {"setrange", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
-    {"client|kill", "client-id",
-     [](ValuePools& p) {
-       return OneOf(p, {"999999", "1000000", "123456789"});
-     }},
+    {"client|kill", "client-id", [](ValuePools& p) { return OneOf(p, {"999999", "1000000", "123456789"}); }},
     {"client|kill", "ip:port",
-     [](ValuePools& p) {
-       return OneOf(p, {"127.0.0.2:1", "[::1]:1", "/nosuch:0"});
-     }},
-    {"client|kill", "username",
-     [](ValuePools& p) {
-       return OneOf(p, {"nobody", "somebody"});
-     }},
-    {"client|no-evict", "enabled",
-     [](ValuePools& p) {
-       return OneOf(p, {"on", "off"});
-     }},
-    {"client|pause", "timeout",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1", "2"});
-     }},
-    {"client|unblock", "client-id",
-     [](ValuePools& p) {
-       return OneOf(p, {"999999", "1000000", "0", "-1"});
-     }},
-    {"client|list", "client-id",
-     [](ValuePools& p) {
-       return OneOf(p, {"999999", "1000000", "123456789"});
-     }},
+     [](ValuePools& p) { return OneOf(p, {"127.0.0.2:1", "[::1]:1", "/nosuch:0"}); }},
+    {"client|kill", "username", [](ValuePools& p) { return OneOf(p, {"nobody", "somebody"}); }},
+    {"client|no-evict", "enabled", [](ValuePools& p) { return OneOf(p, {"on", "off"}); }},
+    {"client|pause", "timeout", [](ValuePools& p) { return OneOf(p, {"0", "1", "2"}); }},
+    {"client|unblock", "client-id", [](ValuePools& p) { return OneOf(p, {"999999", "1000000", "0", "-1"}); }},
+    {"client|list", "client-id", [](ValuePools& p) { return OneOf(p, {"999999", "1000000", "123456789"}); }},
     {"command|getkeys", "command", [](ValuePools& p) { return p.WholeRequest(); }},
     {"command|getkeysandflags", "command", [](ValuePools& p) { return p.WholeRequest(); }},
     {"select", "index", [](ValuePools& p) { return Words{p.Database()}; }},
-    {"lolwut", "version",
-     [](ValuePools& p) {
-       return OneOf(p, {"1", "5", "6", "7"});
-     }},
+    {"lolwut", "version", [](ValuePools& p) { return OneOf(p, {"1", "5", "6", "7"}); }},
 
     {"lrem", "count", [](ValuePools& p) { return Words{p.Position()}; }},
     {"sort", "pattern", [](ValuePools& p) { return Words{p.ElementPattern()}; }},
     {"sort_ro", "pattern", [](ValuePools& p) { return Words{p.ElementPattern()}; }},
     {"sort", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
     {"sort_ro", "offset", [](ValuePools& p) { return Words{p.Position()}; }},
-    {"lset", "index",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "0", "-1", "1", "5"});
-     }},
+    {"lset", "index", [](ValuePools& p) { return OneOf(p, {"0", "0", "-1", "1", "5"}); }},
 
     {"", "key", [](ValuePools& p) { return Words{p.Key()}; }},
     {"", "key1", [](ValuePools& p) { return Words{p.Key()}; }},
@@ -114,46 +85,25 @@ constexpr Pool kCommonPools[] = {
     {"", "index1", [](ValuePools& p) { return Words{p.Database()}; }},
     {"", "index2", [](ValuePools& p) { return Words{p.Database()}; }},
     {"", "offset", [](ValuePools& p) { return Words{p.BitOffset()}; }},
-    {"", "bit",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1"});
-     }},
+    {"", "bit", [](ValuePools& p) { return OneOf(p, {"0", "1"}); }},
     {"", "start", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "end", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "stop", [](ValuePools& p) { return Words{p.Position()}; }},
     {"", "element", [](ValuePools& p) { return Words{p.Element()}; }},
     {"", "pivot", [](ValuePools& p) { return Words{p.Element()}; }},
     {"", "index", [](ValuePools& p) { return Words{p.Position()}; }},
-    {"", "numkeys",
-     [](ValuePools& p) {
-       return OneOf(p, {"1", "1", "1", "2", "3"});
-     }},
-    {"", "rank",
-     [](ValuePools& p) {
-       return OneOf(p, {"1", "2", "-1", "-2", "3", "100", "-100", "0"});
-     }},
-    {"", "num-matches",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1", "2", "3", "100"});
-     }},
-    {"", "operation",
-     [](ValuePools& p) {
-       return OneOf(p, {"AND", "OR", "XOR", "NOT", "and", "Xor"});
-     }},
+    {"", "numkeys", [](ValuePools& p) { return OneOf(p, {"1", "1", "1", "2", "3"}); }},
+    {"", "rank", [](ValuePools& p) { return OneOf(p, {"1", "2", "-1", "-2", "3", "100", "-100", "0"}); }},
+    {"", "num-matches", [](ValuePools& p) { return OneOf(p, {"0", "1", "2", "3", "100"}); }},
+    {"", "operation", [](ValuePools& p) { return OneOf(p, {"AND", "OR", "XOR", "NOT", "and", "Xor"}); }},
     {"", "integer", [](ValuePools& p) { return Words{p.Amount()}; }},
     {"", "encoding",
      [](ValuePools& p) {
        return OneOf(
            p, {"u1", "u2", "u8", "i8", "u16", "i16", "u31", "i32", "u63", "i64", "i5", "i1", "U8", "I8"});
      }},
-    {"", "min-match-len",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1", "2", "3", "4", "10", "-1"});
-     }},
-    {"", "len",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1", "2", "3", "4", "10", "-1"});
-     }},
+    {"", "min-match-len", [](ValuePools& p) { return OneOf(p, {"0", "1", "2", "3", "4", "10", "-1"}); }},
+    {"", "len", [](ValuePools& p) { return OneOf(p, {"0", "1", "2", "3", "4", "10", "-1"}); }},
     {"", "pattern", [](ValuePools& p) { return Words{p.Pattern()}; }},
     {"", "cursor",
      [](ValuePools& p) {
@@ -165,56 +115,26 @@ constexpr Pool kCommonPools[] = {
      [](ValuePools& p) {
        return p.dice().OneIn(4) ? OneOf(p, {"1", "2", "10", "9223372036854775807"}) : Words{"1000000"};
      }},
-    {"", "samples",
-     [](ValuePools& p) {
-       return OneOf(p, {"0", "1", "5", "1000"});
-     }},
-    {"", "type",
-     [](ValuePools& p) {
-       return OneOf(p, {"string", "STRING", "hash", "nonsense"});
-     }},
+    {"", "samples", [](ValuePools& p) { return OneOf(p, {"0", "1", "5", "1000"}); }},
+    {"", "type", [](ValuePools& p) { return OneOf(p, {"string", "STRING", "hash", "nonsense"}); }},
     {"", "section",
      [](ValuePools& p) {
        return OneOf(p, {"server", "clients", "keyspace", "all", "everything", "nosuch"});
      }},
     {"", "message", [](ValuePools& p) { return Words{p.Value()}; }},
-    {"", "connection-name",
-     [](ValuePools& p) {
-       return OneOf(p, {"worker", "w:1", "", "!~"});
-     }},
-    {"", "clientname",
-     [](ValuePools& p) {
-       return OneOf(p, {"worker", "w:1", "", "!~"});
-     }},
-    {"", "username",
-     [](ValuePools& p) {
-       return OneOf(p, {"default", "default", "default", "nobody"});
-     }},
-    {"", "password",
-     [](ValuePools& p) {
-       return OneOf(p, {"secret", "", "x y"});
-     }},
-    {"", "protover",
-     [](ValuePools& p) {
-       return OneOf(p, {"2", "3"});
-     }},
-    {"", "category",
-     [](ValuePools& p) {
-       return OneOf(p, {"string", "STRING", "keyspace", "nosuch"});
-     }},
-    {"", "module-name",
-     [](ValuePools& p) {
-       return OneOf(p, {"any", ""});
-     }},
+    {"", "connection-name", [](ValuePools& p) { return OneOf(p, {"worker", "w:1", "", "!~"}); }},
+    {"", "clientname", [](ValuePools& p) { return OneOf(p, {"worker", "w:1", "", "!~"}); }},
+    {"", "username", [](ValuePools& p) { return OneOf(p, {"default", "default", "default", "nobody"}); }},
+    {"", "password", [](ValuePools& p) { return OneOf(p, {"secret", "", "x y"}); }},
+    {"", "protover", [](ValuePools& p) { return OneOf(p, {"2", "3"}); }},
+    {"", "category", [](ValuePools& p) { return OneOf(p, {"string", "STRING", "keyspace", "nosuch"}); }},
+    {"", "module-name", [](ValuePools& p) { return OneOf(p, {"any", ""}); }},
     {"", "command-name",
      [](ValuePools& p) {
        return OneOf(
            p, {"get", "GET", "set", "mset", "client|id", "object|encoding", "config", "nosuch", "", "get|x"});
      }},
-    {"", "subcommand",
-     [](ValuePools& p) {
-       return OneOf(p, {"INFO", "SLOTS", "nosuch", "MYID"});
-     }},
+    {"", "subcommand", [](ValuePools& p) { return OneOf(p, {"INFO", "SLOTS", "nosuch", "MYID"}); }},
 };
 
 constexpr Text kEdges[] = {"9223372036854775807",

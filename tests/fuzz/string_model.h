@@ -39,7 +39,7 @@ class StringModel {
       std::erase_if(keys,
                     [&](const auto& key) { return key.second.deadline_ms.value_or(now_ms + 1) <= now_ms; });
     }
-    static constexpr Exchange (StringModel::*kWays[])() = {
+    static constexpr Exchange (StringModel::* kWays[])() = {
         &StringModel::Set,    &StringModel::Set,      &StringModel::Get,    &StringModel::GetEx,
         &StringModel::GetDel, &StringModel::Append,   &StringModel::IncrBy, &StringModel::StrLen,
         &StringModel::Del,    &StringModel::Expire,   &StringModel::Expire, &StringModel::Persist,

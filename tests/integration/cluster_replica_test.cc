@@ -88,9 +88,8 @@ class FourNodes {
     return Eventually([&] { return At(i).Info("master_link_status") == "up"; });
   }
   bool IsEqual(size_t replica, size_t master) {
-    return Eventually([&] {
-      return At(replica).Run({"DEBUG", "DIGEST"}) == At(master).Run({"DEBUG", "DIGEST"});
-    });
+    return Eventually(
+        [&] { return At(replica).Run({"DEBUG", "DIGEST"}) == At(master).Run({"DEBUG", "DIGEST"}); });
   }
   // The node reads the file.
   void Read(size_t i) {

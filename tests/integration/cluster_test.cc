@@ -141,9 +141,8 @@ TEST_CASE("SIGHUP reads the file again: a slot goes from one daemon to the other
   REQUIRE(first.Run({"MSET", "b", "1", "{b}2", "2"}) == "OK");
   REQUIRE(first.Run({"SET", "bar", "stays"}) == "OK");
   REQUIRE(waiter.Send("BLPOP {b}list 0\r\n"));
-  REQUIRE(Eventually([&] {
-    return first.Run({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos;
-  }));
+  REQUIRE(Eventually(
+      [&] { return first.Run({"INFO", "clients"}).find("blocked_clients:1") != std::string::npos; }));
   write("0-3299 3301-8191", "3300 8192-16383");
   two.Signal(SIGHUP);
   CHECK(Eventually([&] { return second.Run({"SET", "b", "2"}) == "OK"; }));

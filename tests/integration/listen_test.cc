@@ -19,7 +19,7 @@ namespace {
 TEST_CASE("the unix socket serves, with the permissions of unixsocketperm") {
   const Daemon daemon({"--unixsocketperm", "700"});
   CHECK(Client::OverUnixSocket(daemon).Run({"PING"}) == "PONG");
-  struct stat found {};
+  struct stat found{};
   REQUIRE(stat(daemon.unix_socket().c_str(), &found) == 0);
   CHECK((found.st_mode & 0777) == 0700);
 }

@@ -241,9 +241,8 @@ void CheckFollow(Fleet& fleet, size_t master) {
   REQUIRE(fleet.Run(master, {"REPLICAOF", "NO", "ONE"}) == Ok());
   CHECK(fleet.Run(master, {"SET", "new", "1"}) == Ok());
   for (size_t n = 0; n < fleet.size(); ++n)
-    CHECK(fleet.PassUntil(10'000, [&] {
-      return fleet.IsInStep(n) && fleet.Run(n, {"GET", "new"}) == Bulk("1");
-    }));
+    CHECK(fleet.PassUntil(10'000,
+                          [&] { return fleet.IsInStep(n) && fleet.Run(n, {"GET", "new"}) == Bulk("1"); }));
   for (size_t n = 0; n < fleet.size(); ++n) CHECK(fleet.StateOf(n) == fleet.StateOf(master));
 }
 

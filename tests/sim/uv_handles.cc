@@ -13,7 +13,7 @@ bool IsStarted(const Handle* handle) noexcept {
 
 // Idle, prepare and check differ only in their lists.
 template <typename Handle, typename Callback>
-int StartLast(Handle* handle, std::list<Handle*>& handles, Callback Handle::*member, Callback callback) {
+int StartLast(Handle* handle, std::list<Handle*>& handles, Callback Handle::* member, Callback callback) {
   if (IsStarted(handle)) return 0;
   if (callback == nullptr) return UV_EINVAL;
   handle->*member = callback;

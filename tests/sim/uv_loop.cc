@@ -22,7 +22,7 @@ void RunTimers(uv_loop_t* loop) {
 
 // Calls the idle, prepare or check handles that are active now, except those that are stopped meanwhile.
 template <typename Handle, typename Callback>
-void RunAll(const std::list<Handle*>& handles, Callback Handle::*callback) {
+void RunAll(const std::list<Handle*>& handles, Callback Handle::* callback) {
   for (Handle* handle : std::list<Handle*>(handles)) {
     if ((handle->flags & kActive) != 0) (handle->*callback)(handle);
   }

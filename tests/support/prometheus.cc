@@ -31,8 +31,7 @@ std::string NumberOf(const InfoValue& value) {
 
 std::string MetricName(std::string_view name) {
   std::string metric = "mayfly_" + std::string(name);
-  std::replace_if(
-      metric.begin(), metric.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
+  std::replace_if(metric.begin(), metric.end(), [](unsigned char c) { return std::isalnum(c) == 0; }, '_');
   return metric;
 }
 

@@ -52,8 +52,8 @@ size_t IndexOf(int number) noexcept {
 
 // A report is not written twice if standard error and the log are the same terminal or file.
 bool AreOneFile(int one, int other) noexcept {
-  struct stat first {};
-  struct stat second {};
+  struct stat first{};
+  struct stat second{};
   if (fstat(one, &first) != 0 || fstat(other, &second) != 0) return false;
   return first.st_dev == second.st_dev && first.st_ino == second.st_ino;
 }
@@ -209,7 +209,7 @@ CrashReport::~CrashReport() {
 void CrashReport::Enable(bool on) noexcept {
   if (reporter->enabled == on) return;
   reporter->enabled = on;
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_sigaction = OnCrash;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK;
   sigfillset(&action.sa_mask);

@@ -10,7 +10,7 @@
 
 namespace mayfly {
 
-template <typename T, uint64_t T::*kDeadline>
+template <typename T, uint64_t T::* kDeadline>
 struct PointerWheelHooks {
   using Ref = T*;
   static constexpr Ref kNull = nullptr;

@@ -80,9 +80,8 @@ void ListValue::Large::Push(ListEnd end, const PackItem& item, const ListLimit& 
   if (!nodes.empty()) {
     ListNode& node = head ? nodes.front() : nodes.back();
     if (!limit.ExceededBy(node.pack.bytes() + ElementPack::SizeOf({&item, 1}), node.count + 1U))
-      return Edit(node, [&](ElementPack& pack) {
-        pack.Insert(head ? pack.begin() : pack.end(), {&item, 1});
-      });
+      return Edit(node,
+                  [&](ElementPack& pack) { pack.Insert(head ? pack.begin() : pack.end(), {&item, 1}); });
   }
   InsertNode(head ? 0 : nodes.size(), item);
 }

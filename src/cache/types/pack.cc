@@ -150,7 +150,9 @@ void BasicPack<kRecord>::SetSteps(size_t steps) noexcept {
 }
 
 template <size_t kRecord>
-typename BasicPack<kRecord>::At BasicPack<kRecord>::Prev(At at) const noexcept requires(kRecord != 0) {
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Prev(At at) const noexcept
+  requires(kRecord != 0)
+{
   assert(at > begin());
   const uint8_t* byte = Bytes() + at;
   size_t size = 0;
@@ -163,7 +165,9 @@ typename BasicPack<kRecord>::At BasicPack<kRecord>::Prev(At at) const noexcept r
 }
 
 template <size_t kRecord>
-typename BasicPack<kRecord>::At BasicPack<kRecord>::Second(At at) const noexcept requires(kRecord == 2) {
+typename BasicPack<kRecord>::At BasicPack<kRecord>::Second(At at) const noexcept
+  requires(kRecord == 2)
+{
   assert(at < end());
   return static_cast<At>(at + InnerSize(Bytes() + at));
 }

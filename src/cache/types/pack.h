@@ -142,9 +142,11 @@ class BasicPack {
     return static_cast<At>(at + size + (kRecord != 0 ? pack_format::BackBytes(size) : 0));
   }
   // REQUIRES: `at` is not begin(), and begins a record or is end().
-  At Prev(At at) const noexcept requires(kRecord != 0);
+  At Prev(At at) const noexcept
+    requires(kRecord != 0);
   // The second item of the record at `at`.
-  At Second(At at) const noexcept requires(kRecord == 2);
+  At Second(At at) const noexcept
+    requires(kRecord == 2);
   // The step with this index, counted from 0; a LinkedPack counts from the nearer end.
   // REQUIRES: index <= size(); size() gives end().
   At Seek(size_t index) const noexcept;
@@ -172,7 +174,11 @@ class BasicPack {
   // on.
   void Exchange(At at, size_t count, std::span<const PackItem> items);
   // As Exchange, for one step of one item. REQUIRES: as Insert.
-  void Replace(At at, const PackItem& item) requires(kRecord <= 1) { Exchange(at, 1, {&item, 1}); }
+  void Replace(At at, const PackItem& item)
+    requires(kRecord <= 1)
+  {
+    Exchange(at, 1, {&item, 1});
+  }
   // REQUIRES: there are `count` steps from `at` on.
   void Erase(At at, size_t count) noexcept;
 

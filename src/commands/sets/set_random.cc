@@ -42,8 +42,7 @@ void PopMembers(Context& ctx, TimedMembers& members, uint64_t count, DroppedName
     taken.push_back(member);
   };
   if (DrawsFew(count, members.live())) {
-    DrawDifferent(
-        count, [&] { return &members.Random(ctx.server.random); }, take);
+    DrawDifferent(count, [&] { return &members.Random(ctx.server.random); }, take);
   } else {
     PickOnWalk pick(count, members.live());
     members.ForEach([&](Member& member) {

@@ -47,7 +47,7 @@ Problem ReadPath(const std::string& path, std::string& text) {
 }
 
 Problem CheckRegular(const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   if (::stat(path.c_str(), &found) != 0) return Failed(path, errno);
   if (!S_ISREG(found.st_mode)) return Printable(path) + ": is not a regular file";
   return std::nullopt;
@@ -88,7 +88,7 @@ bool WriteAll(int fd, std::string_view text) {
 // Gives the new file the owner, the group and the mode of the old file. The mode comes last, because a change of owner
 // clears some bits of the mode.
 bool TakeOver(const struct stat& old, int fd) {
-  struct stat fresh {};
+  struct stat fresh{};
   if (::fstat(fd, &fresh) != 0) return false;
   const bool same = fresh.st_uid == old.st_uid && fresh.st_gid == old.st_gid;
   if (!same && ::fchown(fd, old.st_uid, old.st_gid) != 0) return false;
@@ -121,13 +121,13 @@ Problem WritePath(const std::string& path, const std::string& text) {
   std::error_code error;
   const std::filesystem::path target = std::filesystem::canonical(path, error);
   if (error) return Failed(path, error.value());
-  struct stat old {};
+  struct stat old{};
   if (::stat(target.c_str(), &old) != 0) return Failed(path, errno);
   return Replace(target.string(), &old, text);
 }
 
 Problem PutPath(const std::string& path, const std::string& text) {
-  struct stat found {};
+  struct stat found{};
   const bool missing = ::stat(path.c_str(), &found) != 0 && errno == ENOENT;
   return missing ? Replace(path, nullptr, text) : WritePath(path, text);
 }

@@ -267,7 +267,7 @@ class Options::Attempt {
   void Adopt() noexcept { EndWith(&Candidate::adopt); }
 
  private:
-  void EndWith(std::function<void()> Candidate::*ending) noexcept {
+  void EndWith(std::function<void()> Candidate::* ending) noexcept {
     for (size_t i = 0; i < candidates_.size(); ++i) {
       if (asked_[i]) (candidates_[i].candidate.*ending)();
       asked_[i] = false;

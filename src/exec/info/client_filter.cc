@@ -59,7 +59,7 @@ class FilterReader {
   bool ReadText() {
     struct TextFilter {
       std::string_view word;
-      std::optional<std::string_view> ClientFilter::*text;
+      std::optional<std::string_view> ClientFilter::* text;
     };
     static constexpr TextFilter kTextFilters[] = {{"ADDR", &ClientFilter::address},
                                                   {"LADDR", &ClientFilter::local_address},

@@ -72,8 +72,8 @@ Evictor::Outcome MemoryGate::Evict(size_t budget, Now now, const EvictionOwed& o
   const uint64_t churned = server_.databases.heap().ChurnedBytes();
   if (server_.resident.Due(churned)) [[unlikely]]
     server_.resident.Look(churned, server_.memory.All(), server_.options.settings().maxmemory.bytes);
-  const Evictor::Outcome outcome = server_.evictor.Run(
-      Limits(), now, budget, [this] { return server_.memory.Data(); }, owed);
+  const Evictor::Outcome outcome =
+      server_.evictor.Run(Limits(), now, budget, [this] { return server_.memory.Data(); }, owed);
   short_of_room_ = outcome == Evictor::Outcome::kMore;
   Rebase();
   if (timed) {

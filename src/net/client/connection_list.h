@@ -12,7 +12,7 @@
 
 namespace mayfly::net {
 
-template <ListPlace Filter::*kPlace>
+template <ListPlace Filter::* kPlace>
 class ConnectionList {
  public:
   bool empty() const noexcept { return first_ == nullptr; }

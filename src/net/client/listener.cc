@@ -37,7 +37,7 @@ bool SomebodyListens(const sockaddr_un& address) noexcept {
 
 // Removes the socket left behind by a killed server. A problem is the reason for a failure.
 config::Problem RemoveStale(const std::string& path, const sockaddr_un& address) {
-  struct stat found {};
+  struct stat found{};
   if (lstat(path.c_str(), &found) != 0) return std::nullopt;
   if (!S_ISSOCK(found.st_mode)) return CannotListen(path, "the file exists and is no socket");
   if (SomebodyListens(address)) return CannotListen(path, uv_strerror(UV_EADDRINUSE));

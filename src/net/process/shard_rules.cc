@@ -12,7 +12,7 @@ using config::Problem;
 using config::Settings;
 
 template <typename Value>
-void Fix(Value Settings::*member, config::Options& options) {
+void Fix(Value Settings::* member, config::Options& options) {
   const auto refuse_another = [member, &now = options.settings()](const Settings& wanted) -> Problem {
     if (wanted.*member == now.*member) return std::nullopt;
     return "this daemon is a shard: where it listens is decided by the program that --shards has started";

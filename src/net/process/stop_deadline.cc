@@ -58,7 +58,7 @@ StopDeadline::StopDeadline(std::string logfile, int64_t seconds) {
   assert(deadline == nullptr);
   deadline = new Deadline{.logfile = std::move(logfile), .times = LogTime(time(nullptr)), .inner = {}};
   set_seconds(seconds);
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = OnAlarm;
   action.sa_flags = SA_ONSTACK;  // a script may have used up its stack
   sigfillset(&action.sa_mask);
@@ -68,7 +68,7 @@ StopDeadline::StopDeadline(std::string logfile, int64_t seconds) {
 StopDeadline::~StopDeadline() {
   alarm(0);
   for (size_t i = 0; i < kSignalCount; ++i) {
-    struct sigaction now {};
+    struct sigaction now{};
     if (sigaction(kSignals[i], nullptr, &now) == 0 && now.sa_handler == OnStop)
       sigaction(kSignals[i], &deadline->inner[i], nullptr);
   }

@@ -41,14 +41,14 @@ void WordOption(lua_State* L, int argument, int& value, const char* const* words
 constexpr const char* kOffOn[] = {"off", "on", nullptr};
 constexpr const char* kOffOnNull[] = {"off", "on", "null", nullptr};
 
-template <int Settings::*kOption, int kMost>
+template <int Settings::* kOption, int kMost>
 int SetInteger(lua_State* L) {
   TakeArguments(L, 1);
   IntegerOption(L, 1, SettingsOf(L).*kOption, 1, kMost);
   return 1;
 }
 
-template <int Settings::*kOption>
+template <int Settings::* kOption>
 int SetSwitch(lua_State* L) {
   TakeArguments(L, 1);
   WordOption(L, 1, SettingsOf(L).*kOption, kOffOn);

@@ -67,7 +67,7 @@ int Disk::Create(const std::string& path, int& file) {
 bool Disk::Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
 
 bool Disk::IsFile(const std::string& path) {
-  struct stat facts {};
+  struct stat facts{};
   return stat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode);
 }
 
@@ -78,7 +78,7 @@ int Disk::MayWriteInto(const std::string& folder) {
 int Disk::OpenToRead(const std::string& path, int& file, uint64_t& bytes) {
   file = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);  // does not wait for a FIFO's writer
   if (file < 0) return errno;
-  struct stat facts {};
+  struct stat facts{};
   int error = ErrorOf(fstat(file, &facts));
   if (error == 0 && S_ISDIR(facts.st_mode)) error = EISDIR;
   if (error == 0 && !S_ISREG(facts.st_mode)) error = EINVAL;

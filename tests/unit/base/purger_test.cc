@@ -11,7 +11,9 @@
 namespace mayfly {
 
 TEST_CASE("a purger that was never asked, or is asked again and again, ends") {
-  { const Purger idle; }
+  {
+    const Purger idle;
+  }
   Purger busy;
   for (int i = 0; i < 1000; ++i) i % 2 == 0 ? busy.Ask() : busy.Tend();
 }

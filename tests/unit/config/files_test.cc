@@ -36,7 +36,7 @@ class Scratch {
 };
 
 struct stat StatOf(const std::string& path) {
-  struct stat found {};
+  struct stat found{};
   REQUIRE(::stat(path.c_str(), &found) == 0);
   return found;
 }

@@ -38,8 +38,7 @@ TEST_CASE("drawing shows different things, and none twice") {
   CHECK(DrawsFew(5, 30));
   CHECK_FALSE(DrawsFew(10, 30));
   std::multiset<uint64_t> shown;
-  DrawDifferent(
-      5, [&] { return random() % 30; }, [&](uint64_t thing) { shown.insert(thing); });
+  DrawDifferent(5, [&] { return random() % 30; }, [&](uint64_t thing) { shown.insert(thing); });
   CHECK(shown.size() == 5);
   CHECK(std::set<uint64_t>(shown.begin(), shown.end()).size() == 5);
 }

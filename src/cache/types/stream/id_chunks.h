@@ -36,9 +36,7 @@ namespace mayfly {
 
 // int64_t Rank() const
 template <typename Payload>
-concept HasRank = requires(const Payload& payload) {
-  payload.Rank();
-};
+concept HasRank = requires(const Payload& payload) { payload.Rank(); };
 
 // A lower bound of ranks, in a chunk.
 struct RankBound {
@@ -72,9 +70,11 @@ class IdChunks {
   bool Erase(StreamId id) noexcept;
   // The IDs with the lowest ranks, at most `count` (0: no limit), none with a rank above `most`: the lowest rank first, of equal
   // ones the lowest ID. Throws std::bad_alloc.
-  std::vector<StreamId> LowestRanked(int64_t most, size_t count) const requires HasRank<Payload>;
+  std::vector<StreamId> LowestRanked(int64_t most, size_t count) const
+    requires HasRank<Payload>;
   // The lowest rank. REQUIRES: size() != 0.
-  int64_t LowestRank() const noexcept requires HasRank<Payload>;
+  int64_t LowestRank() const noexcept
+    requires HasRank<Payload>;
   // Calls fn(StreamId, const Payload&) for the IDs from `low` on, in order, until fn returns false. REQUIRES: fn changes nothing.
   template <typename Fn>
   void ForFrom(StreamId low, Fn&& fn) const {
@@ -129,7 +129,9 @@ class IdChunks {
       if constexpr (HasRank<Payload>) bound.Note(payload.Rank());
     }
     // Makes the bound exact. Returns it.
-    int64_t LowestRank() const noexcept requires HasRank<Payload> {
+    int64_t LowestRank() const noexcept
+      requires HasRank<Payload>
+    {
       bound.least = INT64_MAX;
       for (size_t at = 0; at < count; ++at) Note(begin()[at].payload);
       return bound.least;
@@ -288,8 +290,9 @@ bool IdChunks<Payload>::Update(StreamId id, const Payload& payload) noexcept {
 }
 
 template <typename Payload>
-std::vector<StreamId> IdChunks<Payload>::LowestRanked(int64_t most,
-                                                      size_t count) const requires HasRank<Payload> {
+std::vector<StreamId> IdChunks<Payload>::LowestRanked(int64_t most, size_t count) const
+  requires HasRank<Payload>
+{
   using Ranked = std::pair<int64_t, StreamId>;
   std::vector<std::pair<int64_t, const Chunk*>> chunks;  // a heap, the lowest bound first
   for (size_t i = head_; i < chunks_.size(); ++i) {
@@ -325,7 +328,9 @@ std::vector<StreamId> IdChunks<Payload>::LowestRanked(int64_t most,
 }
 
 template <typename Payload>
-int64_t IdChunks<Payload>::LowestRank() const noexcept requires HasRank<Payload> {
+int64_t IdChunks<Payload>::LowestRank() const noexcept
+  requires HasRank<Payload>
+{
   int64_t least = std::numeric_limits<int64_t>::max();
   for (size_t i = head_; i < chunks_.size(); ++i) {
     if (chunks_[i]->bound.least < least) least = std::min(least, chunks_[i]->LowestRank());

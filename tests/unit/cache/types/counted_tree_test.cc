@@ -136,9 +136,8 @@ TEST_CASE_METHOD(CountedTreeFixture, "a range is erased in slices, and each item
   size_t seen = 0;
   while (tree.size() > 1'000) {
     const size_t slice = std::min<size_t>(300, tree.size() - 1'000);
-    CHECK(tree.EraseFrom(500, slice, [&](double key, HeapRef ref) {
-      seen += model.erase({key, ref.bits});
-    }) == slice);
+    CHECK(tree.EraseFrom(500, slice,
+                         [&](double key, HeapRef ref) { seen += model.erase({key, ref.bits}); }) == slice);
     CHECK(tree.Validate());
   }
   CHECK(seen == 4'000);

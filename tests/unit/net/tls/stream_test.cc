@@ -273,7 +273,7 @@ TEST_CASE("what does not fit for other servers is refused in one line, and half 
   config::Settings& settings = rig.settings;
   settings.tls_port = 0;
   CHECK_FALSE(TlsTransports::Uses(settings));
-  for (bool config::Settings::*const option :
+  for (bool config::Settings::* const option :
        {&config::Settings::tls_replication, &config::Settings::tls_cluster}) {
     settings.*option = true;
     CHECK(TlsTransports::Uses(settings));

@@ -346,7 +346,7 @@ TEST_CASE("what does not fit is refused in one line that names the option and th
   const testing::Certificates& files = rig.certificates;
   using Settings = config::Settings;
   struct Row {
-    std::string Settings::*member;
+    std::string Settings::* member;
     std::string value;
     std::string problem;
   };

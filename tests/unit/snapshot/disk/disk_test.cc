@@ -77,8 +77,7 @@ TEST_CASE_METHOD(DiskTest,
   CHECK((contents.substr(0, all.size()) == all));
 
   std::string problem;
-  FileReader reader(
-      disk, PathIn(folder, "whole"), [] {}, problem);
+  FileReader reader(disk, PathIn(folder, "whole"), [] {}, problem);
   REQUIRE(problem.empty());
   CHECK(reader.file_bytes() == contents.size());
   std::string read;
@@ -104,18 +103,15 @@ TEST_CASE_METHOD(DiskTest, "a writer that is abandoned leaves no file") {
 TEST_CASE_METHOD(DiskTest, "a FIFO is no file, and nobody waits for its writer") {
   REQUIRE(mkfifo(PathIn(folder, "fifo").c_str(), 0600) == 0);
   std::string problem;
-  const FileReader reader(
-      disk, PathIn(folder, "fifo"), [] {}, problem);
+  const FileReader reader(disk, PathIn(folder, "fifo"), [] {}, problem);
   CHECK(problem == "cannot open " + folder + "/fifo: Not a regular file");
 }
 
 TEST_CASE_METHOD(DiskTest, "what the file system refuses is told in one line") {
   std::string problem;
-  const FileReader none(
-      disk, PathIn(folder, "none"), [] {}, problem);
+  const FileReader none(disk, PathIn(folder, "none"), [] {}, problem);
   CHECK(problem == "cannot open " + folder + "/none: No such file or directory");
-  const FileReader directory(
-      disk, folder, [] {}, problem);
+  const FileReader directory(disk, folder, [] {}, problem);
   CHECK(problem == "cannot open " + folder + ": Is a directory");
   FileWriter writer(disk, {.folder = folder + "/none", .name = "f", .temporary = "t"}, [] {});
   writer.Finish();
