@@ -34,25 +34,24 @@ int Create(BIO* bio) noexcept {
   return 1;
 }
 
-// Made once, and needed until the process ends.
-const BIO_METHOD* Method() noexcept {
-  static BIO_METHOD* const kMethod = [] {
-    BIO_METHOD* const made = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "transport");
-    if (made == nullptr) return made;
-    BIO_meth_set_read_ex(made, ReadSome);
-    BIO_meth_set_write_ex(made, WriteAll);
-    BIO_meth_set_ctrl(made, Control);
-    BIO_meth_set_create(made, Create);
-    return made;
-  }();
-  return kMethod;
-}
+// Nobody looks for a BIO by its type. This is the highest number that BIO_get_new_index would give. It is not called: once it has
+// failed for lack of memory, it may fail for ever.
+constexpr int kType = BIO_TYPE_SOURCE_SINK | 0xFF;
 
 }  // namespace
 
-BIO* NewTlsBio(TlsTransport& transport) noexcept {
-  const BIO_METHOD* const method = Method();
-  BIO* const bio = method == nullptr ? nullptr : BIO_new(method);
+TlsBioMethod NewTlsBioMethod() noexcept {
+  TlsBioMethod made(BIO_meth_new(kType, "transport"));
+  if (made == nullptr) return made;
+  BIO_meth_set_read_ex(made.get(), ReadSome);
+  BIO_meth_set_write_ex(made.get(), WriteAll);
+  BIO_meth_set_ctrl(made.get(), Control);
+  BIO_meth_set_create(made.get(), Create);
+  return made;
+}
+
+BIO* NewTlsBio(const BIO_METHOD& method, TlsTransport& transport) noexcept {
+  BIO* const bio = BIO_new(&method);
   if (bio != nullptr) BIO_set_data(bio, &transport);
   return bio;
 }

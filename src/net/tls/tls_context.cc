@@ -101,7 +101,7 @@ config::Problem TlsContext::Load(For others, const config::Settings& settings,
   ERR_clear_error();
   const auto made = std::make_shared<TlsContext>();
   made->context_.reset(SSL_CTX_new(others == For::kClients ? TLS_server_method() : TLS_client_method()));
-  if (made->get() == nullptr) return "TLS cannot be set up: " + Reason();
+  if (made->get() == nullptr || made->bio_method_ == nullptr) return "TLS cannot be set up: " + Reason();
   if (config::Problem problem = made->SetUp(others, settings)) return problem;
   ERR_clear_error();
   context = made;

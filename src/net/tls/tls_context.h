@@ -17,6 +17,7 @@
 
 #include "config/problem.h"
 #include "config/settings.h"
+#include "net/tls/tls_bio.h"
 
 namespace mayfly::net {
 
@@ -34,6 +35,8 @@ class TlsContext {
   const std::string& warning() const noexcept { return warning_; }
   // Borrowed.
   SSL_CTX* get() const noexcept { return context_.get(); }
+  // For the BIOs of the connections. REQUIRES: loaded.
+  const BIO_METHOD& bio_method() const noexcept { return *bio_method_; }
 
  private:
   struct Free {
@@ -56,6 +59,7 @@ class TlsContext {
   config::Problem SetServerVerification(const config::Settings& settings);
   void SetSessions(const config::Settings& settings) noexcept;
 
+  TlsBioMethod bio_method_ = NewTlsBioMethod();
   std::unique_ptr<SSL_CTX, Free> context_;
   int64_t certificate_expires_s_ = 0;
   std::string warning_;

@@ -77,7 +77,7 @@ void TlsTransport::Receive(std::string_view ciphertext) {
 
 void TlsTransport::Begin() {
   ssl_.reset(SSL_new(context_->get()));
-  BIO* const bio = ssl_ == nullptr ? nullptr : NewTlsBio(*this);
+  BIO* const bio = ssl_ == nullptr ? nullptr : NewTlsBio(context_->bio_method(), *this);
   if (bio == nullptr) {
     ssl_.reset();
     ERR_clear_error();
