@@ -45,6 +45,7 @@ ReplicaScenario::ReplicaScenario(const Choices& choices, Kind kind)
       fleet_(choices, kDaemons, {"--repl-timeout", "5", "--repl-ping-replica-period", "1"}),
       writes_(static_cast<unsigned>(fleet_.world.choices().Below(UINT32_MAX))) {
   World& world = fleet_.world;
+  world.set_timers_in_batches(this->choices().OneIn(2));
   world.set_short_transfers(this->choices().OneIn(2));
   if (this->choices().OneIn(2)) world.set_look_cost_us(1 + this->choices().Below(20));
   world.set_connect_ms([this]() -> uint64_t {

@@ -55,8 +55,9 @@ Scenario::Scenario(const Choices& choices, bool sealed)
       operator_(&server_.Connect()),
       with_pauses_(server_.world.choices().OneIn(2)),
       stop_in_traffic_(server_.world.choices().OneIn(3)) {
-  server_.world.set_short_transfers(server_.world.choices().OneIn(2));
-  if (server_.world.choices().OneIn(2)) server_.world.set_look_cost_us(1 + server_.world.choices().Below(50));
+  server_.world.set_timers_in_batches(this->choices().OneIn(2));
+  server_.world.set_short_transfers(this->choices().OneIn(2));
+  if (this->choices().OneIn(2)) server_.world.set_look_cost_us(1 + this->choices().Below(50));
 }
 
 Scenario::~Scenario() = default;

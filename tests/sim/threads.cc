@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <condition_variable>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <semaphore>
@@ -17,7 +18,7 @@ namespace mayfly::sim {
 namespace {
 
 struct Worker {
-  explicit Worker(std::thread::_State_ptr its_work) : work(std::move(its_work)) {}
+  explicit Worker(std::function<void()> its_work) : work(std::move(its_work)) {}
 
   // From the loop's thread: the worker runs until it waits.
   void RunForAWhile() {
@@ -30,7 +31,7 @@ struct Worker {
     go.acquire();
   }
 
-  std::thread::_State_ptr work;
+  std::function<void()> work;
   pthread_t id{};
   std::binary_semaphore go{0};
   std::binary_semaphore rests{0};
@@ -43,7 +44,8 @@ thread_local Worker* self = nullptr;  // null: the loop's thread
 void* Work(void* argument) {
   self = static_cast<Worker*>(argument);
   self->go.acquire();
-  self->work->_M_run();
+  self->work();
+  self->work = nullptr;
   self->done = true;
   self->rests.release();
   return nullptr;
@@ -65,7 +67,9 @@ using mayfly::sim::Worker;
 using mayfly::sim::workers;
 
 void std::thread::_M_start_thread(_State_ptr state, void (*)()) {
-  workers.push_back(std::make_unique<Worker>(std::move(state)));
+  // Only members of std::thread may name the type of `state`.
+  const std::shared_ptr<_State> shared(std::move(state));
+  workers.push_back(std::make_unique<Worker>([shared] { shared->_M_run(); }));
   Worker& worker = *workers.back();
   if (const int error = pthread_create(&worker.id, nullptr, mayfly::sim::Work, &worker); error != 0) {
     workers.pop_back();

@@ -1,6 +1,8 @@
-// Libuv's loop on a simulated machine, with the phases in the order of libuv 1.44:
+// Libuv's loop on a simulated machine, with the phases in the order of libuv:
 //
 //   timers -> write callbacks -> idle -> prepare -> poll -> write callbacks -> check -> closing
+//
+// Since libuv 1.45 a turn begins with the poll and ends with the timers, which is the same cycle.
 #include <algorithm>
 
 #include "sim/uv_state.h"
@@ -10,11 +12,21 @@ namespace {
 
 void UpdateTime(uv_loop_t* loop) noexcept { loop->time = World::Current().UvTimeMs(); }
 
+// Runs the timers that are due: one after the other as they are then, or (World::set_timers_in_batches) those that were due and
+// started at the begin.
 void RunTimers(uv_loop_t* loop) {
-  LoopState& state = StateOf(loop);
-  while (!state.timers.empty()) {
-    const auto [due, timer] = *state.timers.begin();
-    if (due.first > loop->time) return;
+  const LoopState& state = StateOf(loop);
+  const bool batch = World::Current().timers_in_batches();
+  const uint64_t begin = loop->time;
+  const uint64_t first_new_id = loop->timer_counter;
+  const auto runs = [&](const auto& entry) {
+    const auto [due, id] = entry.first;
+    return batch ? due <= begin && id < first_new_id : due <= loop->time;
+  };
+  for (;;) {
+    const auto found = std::find_if(state.timers.begin(), state.timers.end(), runs);
+    if (found == state.timers.end()) return;
+    uv_timer_t* const timer = found->second;
     uv_timer_stop(timer);
     timer->timer_cb(timer);
   }

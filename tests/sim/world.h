@@ -22,6 +22,8 @@
 #include <utility>
 #include <vector>
 
+#include <uv.h>
+
 #include "base/time/clock.h"
 #include "sim/choices.h"
 #include "sim/link.h"
@@ -30,6 +32,8 @@
 namespace mayfly::sim {
 
 inline constexpr int kStepTimerFd = 1000;
+// See World::set_timers_in_batches.
+inline constexpr bool kLibuvBatchesTimers = UV_VERSION_HEX >= 0x013000;
 
 // A mistake of the program or of the test. The text says how to get the same run again.
 class SimulationError : public std::logic_error {
@@ -90,6 +94,10 @@ class World {
   void PayWrite() noexcept { Spend(write_cost_ns_); }
   // Libuv's clock is ahead of the program's by this, so their milliseconds do not begin together.
   void set_uv_phase_us(uint64_t us) noexcept { uv_phase_ns_ = us * kNsPerUs; }
+  // Libuv since 1.48 runs a timer that a timer's callback starts in the next turn; before, in the same turn if it is due. The
+  // default is what the installed libuv does. To be set before the loop starts.
+  void set_timers_in_batches(bool on) noexcept { timers_in_batches_ = on; }
+  bool timers_in_batches() const noexcept { return timers_in_batches_; }
   uint64_t UvTimeMs() const noexcept { return (now_ns_ + uv_phase_ns_) / kNsPerMs; }
   // Somebody sets the wall clock.
   void StepWall(int64_t ms);
@@ -209,6 +217,7 @@ class World {
   bool loop_ended_ = false;
   bool short_transfers_ = false;
   bool has_step_timer_ = true;
+  bool timers_in_batches_ = kLibuvBatchesTimers;
   bool wall_stepped_ = false;
 };
 

@@ -1,10 +1,12 @@
 // The order in which a loop calls back. Compiled twice, with libuv and with the simulation that replaces it in
 // sim_tests: both must pass.
+#include <algorithm>
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
 #include <uv.h>
+
+#include "support/catch.h"
 
 namespace mayfly::net {
 namespace {
@@ -82,7 +84,8 @@ TEST_CASE("timers fire in the order of their times; those of one time in the ord
   CHECK(uv_run(&phases.loop, UV_RUN_DEFAULT) == 0);
 }
 
-TEST_CASE("a timer that a timer's callback starts without delay fires in the same turn") {
+// Since libuv 1.48 the next turn.
+TEST_CASE("a timer that a timer's callback starts without delay fires in the same turn, or in the next one") {
   Phases phases;
   uv_timer_start(
       &phases.timer,
@@ -95,12 +98,16 @@ TEST_CASE("a timer that a timer's callback starts without delay fires in the sam
       0, 0);
   uv_prepare_start(&phases.prepare,
                    [](uv_prepare_t* handle) { Phases::Of(handle).calls.push_back("prepare"); });
-  uv_check_start(&phases.check, [](uv_check_t* handle) { Phases::Of(handle).CloseAll(); });
+  uv_check_start(&phases.check, [](uv_check_t* handle) {
+    Phases& all = Phases::Of(handle);
+    if (std::ranges::find(all.calls, "second") != all.calls.end()) all.CloseAll();
+  });
   uv_idle_start(&phases.idle, [](uv_idle_t*) {});
   CHECK(uv_run(&phases.loop, UV_RUN_DEFAULT) == 0);
-  CHECK(phases.calls[0] == "timer");
-  CHECK(phases.calls[1] == "second");
-  CHECK(phases.calls[2] == "prepare");
+  phases.calls.resize(3);
+  const bool same_turn = UV_VERSION_HEX < 0x013000;
+  CHECK(phases.calls ==
+        (same_turn ? Calls{"timer", "second", "prepare"} : Calls{"timer", "prepare", "second"}));
 }
 
 TEST_CASE("a loop with an active idle handle does not wait for its timers") {
