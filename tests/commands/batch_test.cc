@@ -5,8 +5,7 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/command_test.h"
 #include "support/output_text.h"
 

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -273,12 +273,14 @@ TEST_CASE_METHOD(ExpLogTest,
   const int64_t overrun = Info("overrun");
   CHECK(overrun > 0);
   CHECK(overrun == Info("dropped"));
-  CHECK_THAT(lines_after(now), Catch::Contains("EXPLOG: " + std::to_string(overrun) +
-                                               " records dropped unread: expire-log-size is 16384 bytes\n"));
+  CHECK_THAT(lines_after(now),
+             Catch::Matchers::ContainsSubstring("EXPLOG: " + std::to_string(overrun) +
+                                                " records dropped unread: expire-log-size is 16384 bytes\n"));
   remove_keys(3'000);
   CHECK(lines_after(now + EventLog::kLogMs - 1).empty());
   CHECK_THAT(lines_after(now + EventLog::kLogMs),
-             Catch::Contains("EXPLOG: " + std::to_string(Info("overrun") - overrun) + " records"));
+             Catch::Matchers::ContainsSubstring("EXPLOG: " + std::to_string(Info("overrun") - overrun) +
+                                                " records"));
   const auto read_last = [&] { Run({"EXPLOG", "READ", std::to_string(Info("next-seq") - 1)}); };
   read_last();
   const int64_t before = Info("overrun");

@@ -2,10 +2,9 @@
 #include <fstream>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 #include "support/folder.h"
 
 namespace mayfly {

@@ -5,11 +5,10 @@
 #include <memory>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 #include "support/datagram_socket.h"
 #include "support/folder.h"
 #include "support/free_port.h"

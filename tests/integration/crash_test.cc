@@ -6,11 +6,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 
 #include <sys/resource.h>
 

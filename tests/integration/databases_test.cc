@@ -1,10 +1,9 @@
 // As many databases as there may be, in a real daemon.
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 
 namespace mayfly {
 

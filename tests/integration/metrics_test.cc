@@ -3,11 +3,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 #include "support/free_port.h"
 
 namespace mayfly {

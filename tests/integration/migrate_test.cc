@@ -8,10 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 #include "support/free_port.h"
 #include "support/oracle.h"
 

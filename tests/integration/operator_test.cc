@@ -4,11 +4,10 @@
 #include <sstream>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 #include "support/folder.h"
 
 namespace mayfly {

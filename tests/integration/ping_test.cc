@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 #include "support/certificates.h"
 #include "support/folder.h"
 #include "support/free_port.h"

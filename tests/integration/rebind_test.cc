@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 #include "support/folder.h"
 #include "support/free_port.h"
 #include "support/oracle.h"

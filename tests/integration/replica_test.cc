@@ -2,11 +2,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/writers.h"
+#include "support/catch.h"
 #include "support/free_port.h"
 #include "support/made_values.h"
 #include "support/oracle.h"

@@ -5,10 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 #include "support/folder.h"
 
 namespace mayfly {

@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 #include "support/datagram_socket.h"
 #include "support/folder.h"
 

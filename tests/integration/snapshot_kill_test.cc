@@ -12,10 +12,9 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -6,11 +6,10 @@
 #include <string_view>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

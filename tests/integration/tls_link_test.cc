@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/writers.h"
+#include "support/catch.h"
 #include "support/certificates.h"
 #include "support/folder.h"
 #include "support/free_port.h"
@@ -65,7 +64,7 @@ class TlsServer {
   uint16_t port() const noexcept { return port_; }
   std::string tls_port() const { return std::to_string(tls_port_); }
   void Follow(const TlsServer& master) {
-    REQUIRE(Run({"REPLICAOF", "localhost", master.tls_port()}) == "OK");
+    REQUIRE(Run({"REPLICAOF", "127.0.0.1", master.tls_port()}) == "OK");
     REQUIRE(Eventually([&] { return client_->Info("master_link_status") == "up"; }));
   }
   bool LogHas(const std::string& text) const { return daemon_->log().find(text) != std::string::npos; }
@@ -160,8 +159,8 @@ TEST_CASE("a master whose certificate is not valid is not followed, the log says
   CHECK(master.Run({"SET", "k", "master's"}) == "OK");
   TlsServer replica(files, kOfMayfly, {"--tls-ca-cert-file", files.client});
   CHECK(replica.Run({"SET", "own", "1"}) == "OK");
-  CHECK(replica.Run({"REPLICAOF", "localhost", master.tls_port()}) == "OK");
-  const std::string line = "no link to the master localhost:" + master.tls_port() +
+  CHECK(replica.Run({"REPLICAOF", "127.0.0.1", master.tls_port()}) == "OK");
+  const std::string line = "no link to the master 127.0.0.1:" + master.tls_port() +
                            ": the TLS handshake has failed: certificate verify failed: "
                            "self-signed certificate in certificate chain";
   CHECK(Eventually([&] { return replica.LogHas(line); }));
@@ -259,7 +258,7 @@ TEST_CASE("MIGRATE goes by TLS if tls-cluster says so, to servers of all kinds a
   REQUIRE(here.Run({"SET", "large", large}) == "OK");
   const std::string digest = here.Run({"DEBUG", "DIGEST"});
   const auto move = [&names](TlsServer& from, const TlsServer& to) {
-    Words request = {"MIGRATE", "localhost", to.tls_port(), "", "0", "10000", "KEYS"};
+    Words request = {"MIGRATE", "127.0.0.1", to.tls_port(), "", "0", "10000", "KEYS"};
     request.insert(request.end(), names.begin(), names.end());
     return from.Run(request);
   };
@@ -273,9 +272,9 @@ TEST_CASE("MIGRATE goes by TLS if tls-cluster says so, to servers of all kinds a
 
   // A connection that is kept is not taken for the other kind.
   CHECK(here.Run({"CONFIG", "SET", "tls-cluster", "no"}) == "OK");
-  CHECK(here.Run({"MIGRATE", "localhost", there.tls_port(), "k1", "0", "500"}) ==
+  CHECK(here.Run({"MIGRATE", "127.0.0.1", there.tls_port(), "k1", "0", "500"}) ==
         "-IOERR error or timeout reading to target instance");
-  CHECK(here.Run({"MIGRATE", "localhost", std::to_string(there.port()), "k1", "0", "10000"}) == "OK");
+  CHECK(here.Run({"MIGRATE", "127.0.0.1", std::to_string(there.port()), "k1", "0", "10000"}) == "OK");
 }
 
 TEST_CASE("what fails in a MIGRATE by TLS is told in Redis's words, and the key stays") {
@@ -287,7 +286,7 @@ TEST_CASE("what fails in a MIGRATE by TLS is told in Redis's words, and the key 
     TlsServer source(files, program);
     CHECK(source.Run({"SET", "k", "v"}) == "OK");
     const auto migrate = [&source](const std::string& port) {
-      return source.Run({"MIGRATE", "localhost", port, "k", "0", "1000"});
+      return source.Run({"MIGRATE", "127.0.0.1", port, "k", "0", "1000"});
     };
     const std::string cannot = "-IOERR error or timeout connecting to the client";
     CHECK(migrate(std::to_string(FreePort())) == cannot);

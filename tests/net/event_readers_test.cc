@@ -2,10 +2,9 @@
 // them go.
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "server/watch/event_log.h"
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

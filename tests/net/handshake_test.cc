@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "net/socket/limits.h"
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

@@ -3,12 +3,11 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "net/socket/limits.h"
 #include "server/clients/session.h"
 #include "server/figures/stats.h"
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

@@ -1,9 +1,8 @@
 // Idle clients: the option timeout, and the kernel's keep-alive.
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

@@ -4,9 +4,8 @@
 #include <csignal>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

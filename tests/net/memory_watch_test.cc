@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "exec/memory/resident_guard.h"
 #include "sim/server.h"
+#include "support/catch.h"
 #include "support/fake_root.h"
 
 namespace mayfly::sim {

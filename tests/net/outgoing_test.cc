@@ -1,7 +1,6 @@
 // Connections to other servers on the simulated network, which has none. Real ones: integration/migrate_test.cc.
-#include <catch2/catch.hpp>
-
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

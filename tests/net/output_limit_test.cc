@@ -1,9 +1,8 @@
 // client-output-buffer-limit: the hard limit, and the soft one with its seconds.
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

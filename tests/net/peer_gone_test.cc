@@ -2,10 +2,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "net/socket/limits.h"
 #include "sim/server.h"
+#include "support/catch.h"
 #include "support/long_text.h"
 
 namespace mayfly::sim {

@@ -2,9 +2,8 @@
 // the number of seeds.
 #include <cstdlib>
 
-#include <catch2/catch.hpp>
-
 #include "sim/scenario.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

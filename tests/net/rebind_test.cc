@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "config/sources/candidate.h"
 #include "net/socket/limits.h"
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "replication/backlog.h"
 #include "sim/fleet.h"
 #include "sim/replica_scenario.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/table/table_layout.h"
 #include "net/socket/limits.h"
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {

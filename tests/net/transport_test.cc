@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "net/socket/limits.h"
 #include "server/figures/incidents.h"
 #include "sim/server.h"
+#include "support/catch.h"
 #include "support/long_text.h"
 
 namespace mayfly::sim {

@@ -8,9 +8,8 @@
 #include <tuple>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "mixes/alive.h"
+#include "support/catch.h"
 
 namespace mayfly::bench {
 namespace {

@@ -1,6 +1,6 @@
 #include "base/bits/bit_field.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 

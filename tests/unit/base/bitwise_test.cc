@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/bits/bits.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -7,9 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/memory/huge_pages.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

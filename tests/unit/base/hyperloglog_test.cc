@@ -5,9 +5,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/bits/hyperloglog_draft.h"
+#include "support/catch.h"
 
 namespace mayfly::hll {
 namespace {

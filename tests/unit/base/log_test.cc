@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 #include <sys/resource.h>
 

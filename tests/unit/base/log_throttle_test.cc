@@ -1,6 +1,6 @@
 #include "base/log/log_throttle.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

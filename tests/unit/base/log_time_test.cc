@@ -6,7 +6,7 @@
 #include <array>
 #include <string>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -5,8 +5,7 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/output_text.h"
 
 namespace mayfly {

@@ -4,9 +4,8 @@
 #include <thread>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/memory/heap.h"
+#include "support/catch.h"
 
 namespace mayfly {
 

@@ -1,6 +1,6 @@
 #include "base/text/quote.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -1,6 +1,6 @@
 #include "base/bits/sha1.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

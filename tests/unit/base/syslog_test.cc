@@ -6,9 +6,8 @@
 #include <memory>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "base/log/log.h"
+#include "support/catch.h"
 #include "support/datagram_socket.h"
 
 namespace mayfly {

@@ -4,7 +4,7 @@
 #include <array>
 #include <chrono>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

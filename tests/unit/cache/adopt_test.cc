@@ -4,10 +4,9 @@
 #include <string_view>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/keyspace/adopter.h"
 #include "support/bag_value.h"
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

@@ -4,9 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include "cache/entry/rich_value.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

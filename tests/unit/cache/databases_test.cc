@@ -5,8 +5,7 @@
 #include <set>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

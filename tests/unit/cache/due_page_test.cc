@@ -5,8 +5,7 @@
 #include <set>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/timed_value.h"
 
 namespace mayfly {

@@ -3,9 +3,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/entry/value.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -1,9 +1,8 @@
 // Hashes as no good hash function gives them: the table must work, and other keys must not become slow.
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/table/hash_table_resize.h"
+#include "support/catch.h"
 #include "unit/cache/hash_table_policy.h"
 
 namespace mayfly {

@@ -1,8 +1,7 @@
 #include <algorithm>
 
-#include <catch2/catch.hpp>
-
 #include "cache/table/hash_table_resize.h"
+#include "support/catch.h"
 #include "unit/cache/hash_table_policy.h"
 
 namespace mayfly {

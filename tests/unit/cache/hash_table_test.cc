@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/hash_table_policy.h"
 
 namespace mayfly {

@@ -5,10 +5,9 @@
 #include <set>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "cache/keyspace/look_ahead.h"
 #include "cache/keyspace/reaper.h"
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

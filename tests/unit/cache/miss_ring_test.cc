@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

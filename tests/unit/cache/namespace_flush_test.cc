@@ -3,10 +3,9 @@
 #include <set>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "cache/keyspace/sampling.h"
 #include "cache/snapshot_walk.h"
+#include "support/catch.h"
 #include "unit/cache/namespace_fixture.h"
 
 namespace mayfly {

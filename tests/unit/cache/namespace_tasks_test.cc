@@ -3,10 +3,9 @@
 #include <string_view>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/keyspace/tasks.h"
 #include "cache/tags/task_name.h"
+#include "support/catch.h"
 #include "unit/cache/namespace_fixture.h"
 
 namespace mayfly {

@@ -3,9 +3,8 @@
 #include <string>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include "cache/keyspace/sampling.h"
+#include "support/catch.h"
 #include "unit/cache/namespace_fixture.h"
 
 namespace mayfly {

@@ -2,8 +2,7 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

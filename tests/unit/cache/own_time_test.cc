@@ -4,10 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/evict/eviction.h"
 #include "cache/keyspace/sampling.h"
+#include "support/catch.h"
 #include "unit/cache/timed_value.h"
 
 namespace mayfly {

@@ -1,8 +1,7 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/namespace_fixture.h"
 
 namespace mayfly {

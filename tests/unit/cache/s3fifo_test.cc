@@ -4,10 +4,9 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/evict/eviction.h"
 #include "cache/evict/s3fifo_evictor.h"
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 #include "unit/cache/s3fifo_model.h"
 

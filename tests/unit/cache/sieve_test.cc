@@ -3,10 +3,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/evict/eviction.h"
 #include "cache/evict/sieve_evictor.h"
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 #include "unit/cache/sieve_model.h"
 

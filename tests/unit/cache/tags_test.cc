@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/evict/eviction.h"
 #include "cache/snapshot_walk.h"
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

@@ -8,12 +8,11 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "cache/compactor.h"
 #include "cache/snapshot_walk.h"
 #include "cache/tags/task_name.h"
 #include "cache/types/stream/stream_value.h"
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/timing_wheel_fixture.h"
 
 namespace mayfly::wheel_test {

@@ -1,7 +1,6 @@
 #include "cache/ttl_histogram.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/cache/keyspace_fixture.h"
 
 namespace mayfly {

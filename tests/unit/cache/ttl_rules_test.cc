@@ -1,7 +1,7 @@
 // TtlRules: what deadline a key gets instead of the one that was asked for.
 #include "cache/time/ttl_rules.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -3,7 +3,7 @@
 #include <array>
 #include <random>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly::wheel {
 namespace {

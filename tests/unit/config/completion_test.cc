@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "config/option.h"
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

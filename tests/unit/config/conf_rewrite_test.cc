@@ -1,5 +1,4 @@
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

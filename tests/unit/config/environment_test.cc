@@ -1,7 +1,6 @@
 #include "config/sources/environment.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

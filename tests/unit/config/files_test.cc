@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 #include <sys/resource.h>
 #include <sys/stat.h>

@@ -1,9 +1,8 @@
 // Options::Follow and Options::Prepare: how the parts of a server keep up with CONFIG SET.
 #include <new>
 
-#include <catch2/catch.hpp>
-
 #include "config/sources/candidate.h"
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

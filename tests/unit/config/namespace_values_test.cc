@@ -1,9 +1,8 @@
 // The value of namespace.
 #include "config/namespace_values.h"
 
-#include <catch2/catch.hpp>
-
 #include "config/words.h"
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

@@ -1,7 +1,6 @@
 #include "config/nearest.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

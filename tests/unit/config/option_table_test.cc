@@ -4,12 +4,11 @@
 #include <set>
 #include <sstream>
 
-#include <catch2/catch.hpp>
-
 #include "base/text/ascii.h"
 #include "config/option.h"
 #include "config/values.h"
 #include "config/words.h"
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

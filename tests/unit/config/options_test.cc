@@ -1,8 +1,7 @@
 // Load of a whole configuration, CONFIG GET and CONFIG SET.
 #include "config/sources/options.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

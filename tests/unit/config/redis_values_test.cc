@@ -1,6 +1,5 @@
 // The values of options that only Redis knows: what is refused, in which words, and what CONFIG GET answers.
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

@@ -3,11 +3,10 @@
 #include <random>
 #include <set>
 
-#include <catch2/catch.hpp>
-
 #include "config/sources/conf_file.h"
 #include "config/sources/conf_rewrite.h"
 #include "config/values.h"
+#include "support/catch.h"
 #include "unit/config/load.h"
 
 namespace mayfly::config {

@@ -1,10 +1,9 @@
 // Times with units, and the value of ttl-rule.
 #include "config/ttl_rule_values.h"
 
-#include <catch2/catch.hpp>
-
 #include "config/scalars.h"
 #include "config/words.h"
+#include "support/catch.h"
 
 namespace mayfly::config {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <random>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly::config {
 namespace {

@@ -4,8 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -3,10 +3,9 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "exec/call/reply_buffer.h"
 #include "server/acl/users.h"
+#include "support/catch.h"
 #include "support/command_test.h"
 #include "support/output_text.h"
 

@@ -1,6 +1,6 @@
 #include "exec/call/command_keys.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -1,6 +1,6 @@
 #include "exec/docs/command_syntax.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

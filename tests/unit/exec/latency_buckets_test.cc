@@ -1,6 +1,6 @@
 #include "exec/info/latency_buckets.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

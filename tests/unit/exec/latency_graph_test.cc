@@ -1,7 +1,7 @@
 // The pictures are those of redis-server 7.0.
 #include "exec/info/latency_graph.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -1,6 +1,6 @@
 #include "exec/memory/memory_warnings.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

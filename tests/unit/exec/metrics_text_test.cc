@@ -5,8 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/prometheus.h"
 
 namespace mayfly {

@@ -1,8 +1,7 @@
 // What monitors are shown of calls within calls, by the commands of seam_commands.cc.
 #include "exec/observe/monitors.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

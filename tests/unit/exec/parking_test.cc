@@ -4,10 +4,9 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "exec/call/args.h"
 #include "exec/dispatch/context.h"
+#include "support/catch.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -3,7 +3,7 @@
 #include <array>
 #include <set>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 

@@ -3,12 +3,11 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "exec/acl/user_changes.h"
 #include "exec/dispatch/refuse.h"
 #include "server/acl/user.h"
 #include "server/acl/users.h"
+#include "support/catch.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "server/waiting/waiting_keys.h"
+#include "support/catch.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {

@@ -1,6 +1,6 @@
 #include "net/client/admission.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly::net {
 namespace {

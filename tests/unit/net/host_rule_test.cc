@@ -1,6 +1,6 @@
 #include "net/http/host_rule.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly::net {
 

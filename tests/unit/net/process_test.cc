@@ -6,9 +6,8 @@
 #include <fstream>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "net/socket/limits.h"
+#include "support/catch.h"
 #include "support/fake_root.h"
 
 #include <sys/resource.h>

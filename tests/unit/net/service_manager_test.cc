@@ -11,10 +11,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/time/clock.h"
 #include "net/socket/descriptor.h"
+#include "support/catch.h"
 #include "support/datagram_socket.h"
 
 #include <sys/wait.h>

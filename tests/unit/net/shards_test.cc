@@ -2,13 +2,12 @@
 
 #include <unistd.h>
 
-#include <catch2/catch.hpp>
-
 #include "net/process/restarts.h"
 #include "net/process/shard_rules.h"
 #include "net/socket/descriptor.h"
 #include "net/socket/ready_socket.h"
 #include "server/cluster/cluster_map.h"
+#include "support/catch.h"
 
 namespace mayfly::net {
 

@@ -1,7 +1,6 @@
 #include "net/client/turn.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/loopless_server.h"
 
 namespace mayfly::net {

@@ -3,8 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/output_text.h"
 
 namespace mayfly {

@@ -2,9 +2,8 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/format/crc64.h"
+#include "support/catch.h"
 #include "support/memory_disk.h"
 
 namespace mayfly::testing {

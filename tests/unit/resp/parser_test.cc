@@ -3,8 +3,7 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/request_corpus.h"
 #include "support/request_feed.h"
 

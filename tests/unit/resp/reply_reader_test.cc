@@ -3,10 +3,9 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "base/memory/output.h"
 #include "resp/writer.h"
+#include "support/catch.h"
 
 namespace mayfly::resp {
 namespace {

@@ -8,10 +8,9 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/text/numbers.h"
 #include "resp/whole_requests.h"
+#include "support/catch.h"
 #include "support/exact_block.h"
 #include "support/output_text.h"
 

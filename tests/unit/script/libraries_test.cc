@@ -3,9 +3,8 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "script/lua/lua_heap.h"
+#include "support/catch.h"
 
 namespace mayfly::script {
 namespace {

@@ -8,7 +8,7 @@
 #include <iterator>
 #include <string>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

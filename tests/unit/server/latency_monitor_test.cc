@@ -1,6 +1,6 @@
 #include "server/figures/latency_monitor.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

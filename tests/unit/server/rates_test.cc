@@ -1,6 +1,6 @@
 #include "server/figures/rates.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 

@@ -3,9 +3,8 @@
 #include <array>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/memory/output.h"
+#include "support/catch.h"
 
 namespace mayfly {
 

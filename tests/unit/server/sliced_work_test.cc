@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

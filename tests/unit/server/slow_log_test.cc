@@ -1,6 +1,6 @@
 #include "server/figures/slow_log.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

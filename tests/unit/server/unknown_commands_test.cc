@@ -1,6 +1,6 @@
 #include "server/figures/unknown_commands.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

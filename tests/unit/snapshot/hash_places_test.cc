@@ -3,7 +3,7 @@
 #include <random>
 #include <unordered_set>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 

@@ -6,9 +6,8 @@
 #include <set>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include "cache/types/counted_tree_prune.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

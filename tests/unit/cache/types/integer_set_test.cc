@@ -3,9 +3,8 @@
 #include <random>
 #include <set>
 
-#include <catch2/catch.hpp>
-
 #include "base/memory/heap.h"
+#include "support/catch.h"
 
 namespace mayfly {
 

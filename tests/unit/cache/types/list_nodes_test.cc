@@ -4,7 +4,7 @@
 #include <random>
 #include <utility>
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -3,11 +3,10 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "cache/entry/rich_value.h"
 #include "cache/types/members.h"
 #include "cache/types/watches.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

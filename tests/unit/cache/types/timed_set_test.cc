@@ -4,9 +4,8 @@
 #include <set>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "cache/types/set_value.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -5,9 +5,8 @@
 #include <string>
 #include <utility>
 
-#include <catch2/catch.hpp>
-
 #include "cache/types/sorted_set_value.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
 #include <openssl/crypto.h>
 
 #include "net/tls/tls_stream.h"
+#include "support/catch.h"
 #include "support/long_text.h"
 #include "unit/net/tls/rig.h"
 
@@ -175,7 +175,8 @@ TEST_CASE("a connection at rest holds no buffer") {
   TlsPeer client;
   TlsRig::Settle(*server, client);
   const size_t at_rest = server->memory();
-  CHECK(at_rest < 20'000);
+  // Since 3.5 OpenSSL keeps the larger keys of its post-quantum groups.
+  CHECK(at_rest < (OPENSSL_VERSION_PREREQ(3, 5) ? 40'000 : 20'000));
   const std::string text = testing::Pattern(60'000);
   for (int i = 0; i < 10; ++i) {
     client.Write(text);

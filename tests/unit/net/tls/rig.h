@@ -6,11 +6,10 @@
 #include <string>
 #include <string_view>
 
-#include <catch2/catch.hpp>
-
 #include "base/memory/heap.h"
 #include "config/settings.h"
 #include "net/tls/tls_transports.h"
+#include "support/catch.h"
 #include "support/certificates.h"
 #include "support/folder.h"
 #include "unit/net/tls/peer.h"

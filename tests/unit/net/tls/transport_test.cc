@@ -2,8 +2,7 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/long_text.h"
 #include "unit/net/tls/rig.h"
 

@@ -4,9 +4,8 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "base/bits/sha256.h"
+#include "support/catch.h"
 #include "unit/server/acl/small_catalogue.h"
 
 namespace mayfly {

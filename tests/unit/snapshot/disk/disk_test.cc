@@ -9,11 +9,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/disk/file_reader.h"
 #include "snapshot/disk/file_writer.h"
 #include "snapshot/format/crc64.h"
+#include "support/catch.h"
 
 #include <sys/stat.h>
 #include <sys/wait.h>

@@ -1,7 +1,6 @@
 #include "snapshot/format/dump_footer.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/snapshot/format/hex.h"
 
 namespace mayfly::rdb {

@@ -3,8 +3,7 @@
 #include <limits>
 #include <random>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/snapshot/format/hex.h"
 #include "unit/snapshot/format/packed_text.h"
 
@@ -19,27 +18,27 @@ const std::string kListpack = FromHex(
     "f4ffffffffffffff7f09 8001 bf"
     "787878787878787878787878787878787878787878787878787878787878787878787878787878787878787878787878"
     "787878787878787878787878787878 40 ff");
-const PackedWords kWords = {"a",
-                            "1",
-                            "-1",
-                            "127",
-                            "128",
-                            "-4096",
-                            "-4097",
-                            "4095",
-                            "4096",
-                            "-32768",
-                            "32767",
-                            "32768",
-                            "-8388608",
-                            "8388607",
-                            "8388608",
-                            "-2147483648",
-                            "2147483648",
-                            "-9223372036854775808",
-                            "9223372036854775807",
-                            "",
-                            std::string(63, 'x')};
+const PackedWords kListpackWords = {"a",
+                                    "1",
+                                    "-1",
+                                    "127",
+                                    "128",
+                                    "-4096",
+                                    "-4097",
+                                    "4095",
+                                    "4096",
+                                    "-32768",
+                                    "32767",
+                                    "32768",
+                                    "-8388608",
+                                    "8388607",
+                                    "8388608",
+                                    "-2147483648",
+                                    "2147483648",
+                                    "-9223372036854775808",
+                                    "9223372036854775807",
+                                    "",
+                                    std::string(63, 'x')};
 
 std::string Packed(const PackedWords& words) {
   ListpackWriter writer;
@@ -52,11 +51,11 @@ std::string Packed(const PackedWords& words) {
 }  // namespace
 
 TEST_CASE("a listpack of Redis has texts and integers in all forms") {
-  CHECK(WordsOf<ListpackReader>(kListpack) == kWords);
+  CHECK(WordsOf<ListpackReader>(kListpack) == kListpackWords);
 }
 
 TEST_CASE("a listpack is written as Redis writes it, byte for byte") {
-  CHECK(Packed(kWords) == kListpack);
+  CHECK(Packed(kListpackWords) == kListpack);
   CHECK(Packed({}) == FromHex("07000000 0000 ff"));
 }
 

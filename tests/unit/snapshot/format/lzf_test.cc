@@ -3,8 +3,7 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/exact_block.h"
 #include "unit/snapshot/format/hex.h"
 

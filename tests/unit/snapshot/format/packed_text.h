@@ -7,9 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/format/packed.h"
+#include "support/catch.h"
 #include "support/exact_block.h"
 
 namespace mayfly::rdb {

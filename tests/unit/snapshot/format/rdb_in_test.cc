@@ -5,10 +5,9 @@
 #include <limits>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
+#include "support/catch.h"
 #include "support/exact_block.h"
 #include "unit/snapshot/format/hex.h"
 

@@ -3,9 +3,8 @@
 #include <cmath>
 #include <limits>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/format/types.h"
+#include "support/catch.h"
 #include "unit/snapshot/format/hex.h"
 
 namespace mayfly::rdb {

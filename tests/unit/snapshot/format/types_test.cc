@@ -1,6 +1,6 @@
 #include "snapshot/format/types.h"
 
-#include <catch2/catch.hpp>
+#include "support/catch.h"
 
 namespace mayfly::rdb {
 

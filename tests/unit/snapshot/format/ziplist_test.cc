@@ -1,7 +1,6 @@
 #include "snapshot/format/ziplist.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/snapshot/format/hex.h"
 #include "unit/snapshot/format/packed_text.h"
 
@@ -20,24 +19,24 @@ const std::string kZiplist = FromHex(
     "0a 4003 616263"               // abc, with a length of 14 bits
     "06 8000000003 646566 ff");    // def, with a length of 32 bits
 
-const PackedWords kWords = {"hello",
-                            "0",
-                            "12",
-                            "-128",
-                            "127",
-                            "-32768",
-                            "32767",
-                            "-8388608",
-                            "8388607",
-                            "-2147483648",
-                            "-9223372036854775808",
-                            "abc",
-                            "def"};
+const PackedWords kZiplistWords = {"hello",
+                                   "0",
+                                   "12",
+                                   "-128",
+                                   "127",
+                                   "-32768",
+                                   "32767",
+                                   "-8388608",
+                                   "8388607",
+                                   "-2147483648",
+                                   "-9223372036854775808",
+                                   "abc",
+                                   "def"};
 
 }  // namespace
 
 TEST_CASE("a ziplist has texts and integers in all forms") {
-  CHECK(WordsOf<ZiplistReader>(kZiplist) == kWords);
+  CHECK(WordsOf<ZiplistReader>(kZiplist) == kZiplistWords);
   CHECK(WordsOf<ZiplistReader>(FromHex("0b000000 0a000000 0000 ff")) == PackedWords{});
 }
 

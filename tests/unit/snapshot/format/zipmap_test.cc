@@ -1,7 +1,6 @@
 #include "snapshot/format/zipmap.h"
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "unit/snapshot/format/hex.h"
 #include "unit/snapshot/format/packed_text.h"
 

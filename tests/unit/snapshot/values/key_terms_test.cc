@@ -3,9 +3,8 @@
 
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/format/rdb_out.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

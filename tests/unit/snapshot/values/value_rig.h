@@ -8,12 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "snapshot/format/rdb_in.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/values/value_in.h"
 #include "snapshot/values/value_out.h"
+#include "support/catch.h"
 #include "support/exact_block.h"
 #include "support/value_words.h"
 #include "unit/cache/keyspace_fixture.h"

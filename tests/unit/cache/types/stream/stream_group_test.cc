@@ -4,9 +4,8 @@
 #include <random>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "cache/types/stream/stream_groups.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {
