@@ -20,7 +20,7 @@ import yaml
 
 # Commits whose files are looked at.
 RECENT = 10
-RUNNER, COMPILER = "run-clang-tidy-14", "clang++-14"
+RUNNER, COMPILER = "run-clang-tidy-19", "clang++-19"
 # Where a tree has its joined units (mayfly_join in CMakeLists.txt). The analyzer looks into what they include for this name alone.
 JOINED = "UnifiedSources"
 # A unit's compile command without these parses every header.
@@ -28,7 +28,7 @@ _PRECOMPILED = re.compile(r" -Winvalid-pch\b| -fpch-instantiate-templates\b| -Xc
 _INCLUDE = re.compile(r'^#include "([^"\n]+)"', re.M)
 # What the runner says beside faults: the commands, and how many warnings were left out.
 _COLOUR = re.compile("\033\\[[0-9;]*m")
-_NOISE = re.compile(r"^(clang-tidy-14 .*|\d+ warnings? .*|Enabled checks:|    [a-z][\w.-]+|)\n", re.M)
+_NOISE = re.compile(r"^(clang-tidy-19 .*|\d+ warnings? .*|Enabled checks:|    [a-z][\w.-]+|)\n", re.M)
 
 
 def units_below(tree, folder):

@@ -326,7 +326,7 @@ TEST_CASE_METHOD(
   const Reply digest = Run({"DEBUG", "DIGEST"});
   const int64_t begin_ms = WallMs();
   Run({"BGSAVE"});
-  for (int i = 0; snapshots().saving(); ++i) {
+  while (snapshots().saving()) {
     for (size_t n = below(4); n != 0; --n) do_something();
     if (below(3) == 0) LetTimePass(64);
     Slice(1 + below(5));

@@ -2,11 +2,10 @@
 #include <functional>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "cache/types/set_value.h"
 #include "cache/types/sorted_set_value.h"
 #include "commands/failing_allocation.h"
+#include "support/catch.h"
 
 namespace mayfly::testing {
 namespace {

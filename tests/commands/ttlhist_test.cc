@@ -227,7 +227,7 @@ TEST_CASE_METHOD(TtlHistTest,
   SetMany(11'000, "stays:", "50000000");
   std::mt19937_64 random(5);
   Ask();
-  for (int i = 0; server().sliced_work.waits(); ++i) {
+  while (server().sliced_work.waits()) {
     Slice(40);
     for (int j = 0; j < 40; ++j) {
       const std::string name = "other:" + std::to_string(random() % 3000);

@@ -433,7 +433,7 @@ class CountedTree {
     for (; level != 0; --level) {
       const unsigned count = path.steps[level].node->count;
       const auto& [parent, child] = path.steps[level - 1];
-      const auto fits = [&, &parent = parent](unsigned beside) {
+      const auto fits = [&](unsigned beside) {
         return count + static_cast<Inner*>(parent->children[beside])->count <= Merged(Inner::kChildren);
       };
       if (child + 1 < parent->count && fits(child + 1)) {

@@ -24,8 +24,8 @@ bool ReadNumber(const char* text, uint64_t& number) noexcept {
   return errno == 0 && *text != '\0' && *end == '\0';
 }
 
-// Two numbers of 64 bits and a dash.
-constexpr size_t kLongestId = 2 * 20 + 1;
+// An ID is two numbers of 64 bits with a dash between them.
+constexpr size_t kLongestPart = 20;  // digits of 2^64 - 1
 
 // Reads digits that are a number whatever they are, from `at` on.
 bool ReadDigits(std::string_view text, size_t& at, uint64_t& number) noexcept {
@@ -155,8 +155,8 @@ std::optional<StreamId> ReadRangeEnd(Context& ctx, std::string_view text) {
 }
 
 void ReplyStreamId(Context& ctx, StreamId id) {
-  char text[kLongestId];
-  char* end = std::to_chars(text, std::end(text), id.ms).ptr;
+  char text[kLongestPart + 1 + kLongestPart];
+  char* end = std::to_chars(text, text + kLongestPart, id.ms).ptr;
   *end++ = '-';
   end = std::to_chars(end, std::end(text), id.sequence).ptr;
   ctx.reply.Bulk({text, static_cast<size_t>(end - text)});

@@ -11,9 +11,8 @@
 #include <regex>
 #include <string>
 
-#include <catch2/catch.hpp>
-
 #include "base/fiber.h"
+#include "support/catch.h"
 
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -109,7 +108,7 @@ TEST_CASE("each of the five signals is reported, also if another process has sen
   for (const auto& [number, name] :
        {std::pair(SIGSEGV, "SIGSEGV"), std::pair(SIGBUS, "SIGBUS"), std::pair(SIGFPE, "SIGFPE"),
         std::pair(SIGILL, "SIGILL"), std::pair(SIGABRT, "SIGABRT")}) {
-    const Crashed crashed = CrashBy([number = number] { kill(getpid(), number); });
+    const Crashed crashed = CrashBy([number] { kill(getpid(), number); });
     CHECK(crashed.ended_by == number);
     CHECK(IsWhole(crashed.log, name));
     CHECK(crashed.log.find("\nsent by process ") != std::string::npos);
