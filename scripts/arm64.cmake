@@ -1,8 +1,8 @@
-# CMake toolchain: a build for arm64 on Debian 12, with the cross compiler of scripts/packages/arm64 and the libraries
+# CMake toolchain: a build for arm64, with the cross compiler of scripts/packages/arm64 and the libraries
 # that scripts/unpack-packages puts into build/arm64-root. Tests run under qemu.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
-set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++-12)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
 
 get_filename_component(target_root ${CMAKE_CURRENT_LIST_DIR}/../build/arm64-root REALPATH)
 set(CMAKE_FIND_ROOT_PATH ${target_root} /usr/aarch64-linux-gnu)

@@ -5,15 +5,21 @@ A program that crashes, hangs, ends without a summary or runs nothing counts as 
 
 import concurrent.futures
 import os
-import platform
 import re
 import shutil
 import signal
 import subprocess
 import time
 
+import peers
 from tally import excerpt
 
+# The words for a program, by the first digit of Catch2's version: list the names of the tests; print without colours.
+_WORDS = {
+    "2": (["--list-test-names-only"], ["--use-colour", "no"]),
+    "3": (["--list-tests", "--verbosity", "quiet"], ["--colour-mode", "none"]),
+}
+_VERSION = re.compile(r"^version:\s+v?(\d)", re.M)
 _ALL_PASSED = re.compile(r"^All tests passed \(.* in (\d+) test cases?\)$", re.M)
 _SUMMARY = re.compile(r"^test cases:\s*(\d+)(.*)$", re.M)
 _PART = re.compile(r"\|\s*(\d+) (passed|failed)(?! as)")
@@ -51,62 +57,17 @@ def of(root, parts):
 
 
 def environment(root):
-    """The caller's environment, without what would change the daemon or Catch2, and with a redis-server on the PATH."""
+    """The caller's environment, without what would change the daemon or Catch2, and with the servers that tests compare with on
+    the PATH, before those of the machine."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "ASAN_", "UBSAN_", "LSAN_"))}
     env["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     env["UBSAN_OPTIONS"] = "print_stacktrace=1"
     tools = os.path.join(root, "build", "test-tools")
-    redis_server(tools)
-    newer_redis_server(root, tools)
-    valkey_server(root, tools)
+    os.makedirs(tools, exist_ok=True)
+    peers.missing_after(tools)
     # The sanitizers look for llvm-symbolizer by that name.
-    env["PATH"] = os.pathsep.join([tools, env.get("PATH", "/usr/bin:/bin"), "/usr/lib/llvm-14/bin"])
+    env["PATH"] = os.pathsep.join([tools, env.get("PATH", "/usr/bin:/bin"), "/usr/lib/llvm-19/bin"])
     return env
-
-
-def redis_server(folder):
-    """Puts a link redis-server into `folder`. Debian's redis-tools has the server's program under another name, and the
-    program acts by the name that it is called by. The package redis-server would start a service on port 6379."""
-    link, program = os.path.join(folder, "redis-server"), "/usr/bin/redis-check-rdb"
-    if os.path.exists(program) and not os.path.lexists(link):
-        os.makedirs(folder, exist_ok=True)
-        os.symlink(program, link)
-
-
-def newer_redis_server(root, folder):
-    """Puts a program redis-server-8 into `folder`: the server of Debian 13, unpacked with the libraries it needs. Without
-    it the tests that compare with it say that they left that out."""
-    program, unpacked = os.path.join(folder, "redis-server-8"), os.path.join(root, "build", "redis8")
-    if os.path.exists(program):
-        return
-    unpack = os.path.join(root, "scripts", "unpack-packages")
-    machine = platform.machine()
-    if machine != "x86_64" or subprocess.run([unpack, "amd64", "redis8", unpacked, "trixie"]).returncode != 0:
-        print("mayfly: there is no newer redis-server here: what Debian 12's lacks is not compared", flush=True)
-        return
-    libraries = os.path.join(unpacked, "usr", "lib", "x86_64-linux-gnu")
-    loader = os.path.join(libraries, "ld-linux-x86-64.so.2")
-    server = os.path.join(unpacked, "usr", "bin", "redis-check-rdb")
-    with open(program, "w") as script:
-        script.write(f"#!/bin/sh\nexec '{loader}' --argv0 redis-server --library-path '{libraries}' '{server}' \"$@\"\n")
-    os.chmod(program, 0o755)
-
-
-def valkey_server(root, folder):
-    """Puts a link valkey-server into `folder`: the server of Debian's backports, unpacked. Without it the tests that compare
-    with it fail."""
-    link, unpacked = os.path.join(folder, "valkey-server"), os.path.join(root, "build", "valkey")
-    if os.path.exists(link):
-        return
-    unpack = os.path.join(root, "scripts", "unpack-packages")
-    architecture = {"x86_64": "amd64", "aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    if subprocess.run([unpack, architecture, "valkey", unpacked, "bookworm-backports"]).returncode != 0:
-        print("mayfly: there is no valkey-server here: tests that compare with it will fail", flush=True)
-        return
-    os.makedirs(folder, exist_ok=True)
-    if os.path.lexists(link):
-        os.remove(link)
-    os.symlink(os.path.join(unpacked, "usr", "bin", "valkey-server"), link)
 
 
 # Programs that run in several processes, each with an equal portion of the tests: a program has a limit of time, and the
@@ -118,11 +79,19 @@ _PORTIONS = {"command_tests": 8, "integration_tests": 3, "sim_tests": 2, "unit_c
 _NOT_EMULATED = "~[kernel]"
 
 
+def words_for(program, env, emulator=()):
+    """(to list names, to print without colours)"""
+    said = subprocess.run([*emulator, program, "--libidentify"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    version = _VERSION.search(said.stdout.decode(errors="replace"))
+    return _WORDS[version[1] if version else "3"]
+
+
 def tests_of(program, env, emulator=()):
     """The names of a program's tests."""
     chosen = [_NOT_EMULATED] if emulator else []
-    listed = subprocess.run([*emulator, program, *chosen, "--list-test-names-only"], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
-    # Its exit code is the number of tests.
+    names, _ = words_for(program, env, emulator)
+    listed = subprocess.run([*emulator, program, *chosen, *names], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+    # The exit code of version 2 is the number of tests.
     return [line for line in listed.stdout.decode().split("\n") if line]
 
 
@@ -151,7 +120,7 @@ def run_one(tally, name, program, env, limit_s, emulator=(), portion=0, tests=No
         with open(chosen[1], "w") as file:
             file.writelines(pattern_of(test) + "\n" for test in tests)
     process = subprocess.Popen(
-        [*emulator, program, "--use-colour", "no", *chosen],
+        [*emulator, program, *words_for(program, env, emulator)[1], *chosen],
         cwd=folder,
         env=env,
         stdin=subprocess.DEVNULL,
