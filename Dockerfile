@@ -2,7 +2,7 @@
 FROM debian:bookworm AS build
 WORKDIR /mayfly
 # First the package lists alone, so that this layer is rebuilt only when they change.
-COPY scripts/install-packages scripts/install-packages
+COPY scripts/install-packages scripts/runtime-packages scripts/
 COPY scripts/packages/ scripts/packages/
 RUN scripts/install-packages build
 COPY CMakeLists.txt ./
@@ -12,12 +12,14 @@ COPY tests/support/ tests/support/
 COPY tests/training/ tests/training/
 RUN cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
     && cmake --build build \
-    && cmake --install build --prefix /usr/local --strip
+    && cmake --install build --prefix /usr/local --strip \
+    && scripts/runtime-packages build/mayfly > build/runtime-packages
 
 FROM debian:bookworm-slim
+COPY --from=build /mayfly/build/runtime-packages /tmp/
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libboost-context1.74.0 libhttp-parser2.9 libjemalloc2 liblua5.1-0 liblzf1 libssl3 libuv1 \
-    && rm -rf /var/lib/apt/lists/* \
+    && xargs apt-get install -y --no-install-recommends < /tmp/runtime-packages \
+    && rm -f /tmp/runtime-packages && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 999 mayfly \
     && useradd --system --uid 999 --gid mayfly --home-dir /data --no-create-home --shell /usr/sbin/nologin mayfly \
     && install -d -o mayfly -g mayfly /data
