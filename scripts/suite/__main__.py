@@ -23,6 +23,7 @@ import programs
 import sharding
 import shown
 import sweep
+import systems
 import tidy
 from tally import Tally, heading
 
@@ -33,12 +34,9 @@ RELEASE = "build/test-release"
 RELEASE_OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DMAYFLY_BENCH=ON", "-DCMAKE_CXX_COMPILER=g++")
 SANITIZED = "build/test-asan"
 SANITIZED_OPTIONS = ("-DCMAKE_BUILD_TYPE=Debug", "-DMAYFLY_SANITIZE=ON", "-DMAYFLY_TESTS=ON", "-DMAYFLY_FUZZ=ON", "-DMAYFLY_BENCH=ON")
-SANITIZED_OPTIONS += ("-DCMAKE_CXX_COMPILER=clang++-14", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only")
+SANITIZED_OPTIONS += ("-DCMAKE_CXX_COMPILER=clang++-19", "-DCMAKE_CXX_FLAGS_DEBUG=-gline-tables-only")
 LIMIT_S = 900
 SANITIZED_LIMIT_S = 2400
-
-# Whose tests run with both kinds of handles and both allocators; those of other parts are the same in both trees.
-BOTH_TREES = ("base", "resp", "cache", "exec", "commands", "integration")
 
 
 def script(name):
@@ -92,11 +90,12 @@ def build_daemon(tally):
 def release(tally, parts, jobs, served=None):
     """Builds the tree with these parts' tests, and runs them. Integration tests start the daemon `served`, or the tree's own."""
     names = programs.of(ROOT, parts)
-    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", "training", *names):
+    if build(tally, RELEASE, *RELEASE_OPTIONS, "--", *names):
         programs.run_all(tally, ROOT, RELEASE, "release", LIMIT_S, jobs, names, served=served)
 
 
-def everything(tally, quick, deep):
+def usual(tally):
+    """What every change must pass: rules, the daemon that ships, and the tests of all parts."""
     jobs = jobs_at_once()
 
     heading("Checks")
@@ -105,18 +104,24 @@ def everything(tally, quick, deep):
     heading("The daemon that ships")
     if build_daemon(tally):
         pasted.run(tally, daemon(), jobs)
-        sweep.run(tally, daemon(), jobs)
 
     heading("Release, gcc")
-    release(tally, programs.PARTS if quick or deep else BOTH_TREES, jobs, daemon())
-    tally.run("training (release)", [os.path.join(ROOT, RELEASE, "tests", "training")])
+    release(tally, programs.PARTS, jobs, daemon())
 
-    if quick:
-        return
+
+def everything(tally, deep=False):
+    """Also what tests do not show: the sanitizers, the fuzz targets' inputs, clang's tools, and the work that grows too fast."""
+    usual(tally)
+    jobs = jobs_at_once()
+
+    heading("The daemon that ships, counted")
+    sweep.run(tally, daemon(), jobs)
+
     heading("Debug, clang, address and undefined-behaviour sanitizers")
     counters = f"-DMAYFLY_COUNTERS={'ON' if deep else 'OFF'}"  # to fuzz; to replay, nobody needs them
     if build(tally, SANITIZED, *SANITIZED_OPTIONS, counters):
         programs.run_all(tally, ROOT, SANITIZED, "sanitized", SANITIZED_LIMIT_S, jobs, programs.of(ROOT, programs.PARTS))
+        tally.run("training (sanitized)", [os.path.join(ROOT, SANITIZED, "tests", "training")], env=programs.environment(ROOT))
         heading("Fuzz targets and clang-tidy")
         fuzz.run_all(tally, ROOT, SANITIZED, programs.environment(ROOT), jobs, fuzz.SECONDS if deep else 0)
         tidy.run(tally, ROOT, SANITIZED, jobs, deep)
@@ -156,6 +161,11 @@ def proxies(tally):
         sharding.run(tally, daemon())
 
 
+def new_system(tally, name, options):
+    if tally.run("packages: systems", [script("install-packages"), "systems"]):
+        systems.run(tally, ROOT, name, options)
+
+
 # Suites that need more packages, in the order in which --deep runs them.
 SUITES = {
     "clients": lambda tally, words: real_clients(tally, words),
@@ -176,7 +186,7 @@ def timed(title, act):
 
 
 def all_suites(tally):
-    took = [timed("every test and check", lambda: everything(tally, False, True)), timed("benchmarks", lambda: benchmarks(tally))]
+    took = [timed("every test and check", lambda: everything(tally, deep=True)), timed("benchmarks", lambda: benchmarks(tally))]
     for name, suite in SUITES.items():
         heading(f"--{name}")
         took.append(timed(f"--{name}", lambda suite=suite: suite(tally, [])))
@@ -188,8 +198,8 @@ def all_suites(tally):
 def arguments_of():
     parser = argparse.ArgumentParser(prog="scripts/test", description=__doc__)
     parser.add_argument("part", nargs="*", help=f"only the tests of these, in the release tree: {' '.join(programs.PARTS)}")
-    parser.add_argument("--quick", action="store_true", help="no sanitizers, no fuzz targets, no clang-tidy")
-    parser.add_argument("--deep", action="store_true", help="all, longer: new fuzz inputs, names in every source, the benchmarks, and every suite below")
+    parser.add_argument("--all", action="store_true", help="also the sanitizers, the inputs of the fuzz targets, clang-tidy, and counted instructions")
+    parser.add_argument("--deep", action="store_true", help="that, longer: new fuzz inputs, names in every source, the benchmarks, and every suite from --clients on")
     parser.add_argument(
         "--clients",
         nargs="*",
@@ -202,6 +212,8 @@ def arguments_of():
     parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
     parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
+    for name, (_, _, title) in systems.SYSTEMS.items():
+        parser.add_argument(f"--{name}", action="store_true", help=f"only: scripts/run and scripts/test in a new {title} (as root); with --all, all of the latter")
     return parser.parse_args()
 
 
@@ -215,8 +227,15 @@ def run(tally, arguments):
         one_part(tally, part)
     for name, words in chosen.items():
         SUITES[name](tally, words)
-    if not (arguments.part or chosen):
-        everything(tally, arguments.quick, False)
+    new = [name for name in systems.SYSTEMS if getattr(arguments, name)]
+    for name in new:
+        new_system(tally, name, ["--all"] if arguments.all else [])
+    if arguments.part or chosen or new:
+        return
+    if arguments.all:
+        everything(tally)
+    else:
+        usual(tally)
 
 
 def main():

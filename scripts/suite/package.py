@@ -14,7 +14,7 @@ import traceback
 
 from booted import Machine
 from container import Failed
-from debian import expect, make_root, said
+from debian import expect, make_root, own_release, said
 
 SYSTEM = ("systemd", "systemd-sysv", "dbus", "logrotate")
 UNIT = "mayfly.service"
@@ -275,7 +275,9 @@ def purge(machine):
 def prepare(work, deb):
     """A copy of the Debian root with the package beside it, and the packages that it depends on ready to be installed."""
     base, root = os.path.join(work, "debian"), os.path.join(work, "root")
-    make_root(base, SYSTEM)
+    # A package is for the release that it was built on.
+    distribution, release = own_release()
+    make_root(base, SYSTEM, distribution=distribution, release=release)
     shutil.rmtree(root, ignore_errors=True)
     said("cp", "-a", base, root)
     shutil.copy("/etc/resolv.conf", os.path.join(root, "etc", "resolv.conf"))

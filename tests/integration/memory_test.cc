@@ -5,11 +5,10 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "integration/client.h"
 #include "integration/daemon.h"
 #include "integration/wire.h"
+#include "support/catch.h"
 
 namespace mayfly {
 namespace {

@@ -2,12 +2,11 @@
 #include <string>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
 #include "net/socket/limits.h"
 #include "server/clients/sessions.h"
 #include "server/waiting/held_bytes.h"
 #include "sim/server.h"
+#include "support/catch.h"
 
 namespace mayfly::sim {
 namespace {
