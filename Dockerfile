@@ -16,7 +16,7 @@ RUN cmake -S . -B build -G Ninja -DCMAKE_BUILD_TYPE=Release \
 
 FROM debian:bookworm-slim
 RUN apt-get update \
-    && apt-get install -y --no-install-recommends libboost-context1.74.0 libhttp-parser2.9 libjemalloc2 liblua5.1-0 liblzf1 libssl3 libuv1 \
+    && apt-get install -y --no-install-recommends libboost-context1.74.0 libjemalloc2 liblua5.1-0 liblzf1 libssl3 libuv1 \
     && rm -rf /var/lib/apt/lists/* \
     && groupadd --system --gid 999 mayfly \
     && useradd --system --uid 999 --gid mayfly --home-dir /data --no-create-home --shell /usr/sbin/nologin mayfly \
