@@ -1,5 +1,5 @@
 """No #include runs upward, neither between floors nor between the rooms of one; only src/net and src/main.cc know libuv, and
-only src/net knows OpenSSL's TLS. The drawing of the floors in src/README.md is made from the tables here."""
+only src/net knows OpenSSL's TLS, and a single source Boost.Beast. The drawing of the floors in src/README.md is made from the tables here."""
 
 import re
 
@@ -36,6 +36,8 @@ ROOMS = {
 }
 # Rooms that may include fewer floors than their floor may.
 ROOM_MAY_INCLUDE = {("snapshot", "format"): {"base"}, ("snapshot", "values"): {"base", "cache"}, ("snapshot", "disk"): {"base"}}
+# The only source that may include Boost.Beast.
+BEAST_USER = "src/net/http/request_parser.cc"
 # In a folder.
 MOST_FILES = 36
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^">\n]+)[">]', re.M)
@@ -125,6 +127,8 @@ def find(files):
                     wrong.append(f"{spot}: {floor} includes <{name}>, which only net and main.cc may")
                 if name == "openssl/ssl.h" and floor != "net":
                     wrong.append(f"{spot}: {floor} includes <{name}>, which only net may")
+                if name.startswith("boost/beast/") and path != BEAST_USER:
+                    wrong.append(f"{spot}: <{name}> takes seconds to compile; only {BEAST_USER} includes it")
                 continue
             if ".." in name.split("/"):
                 wrong.append(f'{spot}: "{name}" is not relative to src/')
@@ -146,6 +150,7 @@ def selftest():
         "src/cache/types/list.h": '#include "cache/entry/entry.h"\n#include "base/time/clock.h"\n',
         "src/net/loop.cc": '#include <uv.h>\n#include "exec/call/x.h"\n#include "net/client/x.h"\n',
         "src/net/tls/context.h": "#include <openssl/ssl.h>\n",
+        BEAST_USER: "#include <boost/beast/http/basic_parser.hpp>\n",
         "src/base/bits/sha1.cc": "#include <openssl/evp.h>\n",
         "src/snapshot/save.cc": '#include "exec/call/x.h"\n#include "snapshot/format/x.h"\n',
         "src/snapshot/format/x.cc": '#include "base/x.h"\n',
@@ -161,6 +166,7 @@ def selftest():
         "src/script/lua.cc": '#include "net/loop.h"\n',
         "src/server/clients.cc": "#  include <uv.h>\n",
         "src/config/tls.cc": "#include <openssl/ssl.h>\n",
+        "src/net/http/request_parser.h": "#include <boost/beast/http/basic_parser.hpp>\n",
         "src/exec/table.cc": '#include "../base/clock.h"\n',
         "src/server/figures/stats.cc": '#include "clients.h"\n',
         "src/attic/a.cc": "",

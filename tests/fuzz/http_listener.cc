@@ -1,5 +1,5 @@
-// Random bytes to the parser of the metrics port, torn at random places: the same requests as in one piece and a failure
-// after the same one, no byte outside the received ones is read, and no request is longer than its limit.
+// Random bytes to the parser of the metrics port, torn at random places: the same requests as in one piece and the same
+// failure after the same one, no byte outside the received ones is read, and no request is longer than its limit.
 //
 // The first byte of a test case says where to tear.
 #include <algorithm>
@@ -45,7 +45,7 @@ class Reader {
   }
   std::string Seen() const {
     if (parser_.state() == State::kFailed) Check(parser_.failure() >= 400);
-    return parser_.state() == State::kFailed ? seen_ + "failed" : seen_;
+    return parser_.state() == State::kFailed ? seen_ + std::to_string(parser_.failure()) : seen_;
   }
 
  private:

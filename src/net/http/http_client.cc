@@ -167,7 +167,7 @@ const config::OutputLimit& HttpClient::LimitOfOutput() const noexcept {
 void HttpClient::Account() noexcept {
   size_t page = 0;
   if (answer_) page = answer_->body.capacity() + (answer_->page != nullptr ? answer_->page->memory() : 0);
-  Book({.client = page + output_.chunk_memory(), .output = output_.memory()});
+  Book({.client = page + parser_.memory() + output_.chunk_memory(), .output = output_.memory()});
 }
 
 std::string_view HttpClient::RefusalOf(Verdict verdict) const noexcept {

@@ -1,14 +1,16 @@
-// Parses bytes to requests of HTTP/1 within limits, without I/O: a shell around http_parser.
+// Parses bytes to requests of HTTP/1 within limits, without I/O; Boost.Beast reads the syntax.
 //
 //   parser.Feed(bytes) --> kNeedMore: all bytes were taken
 //                      --> kReady: request() is complete, later bytes were not taken; Next() goes on
 //                      --> kFailed: failure() is the status for the answer; later bytes cannot be read
 //
-// Only GET and HEAD without a body are requests. Of the headers, only Host and the headers about the connection are read.
-// Memory: the target, at most kTargetBytes, and the host, at most kHostBytes. Throws nothing but std::bad_alloc.
+// Only GET and HEAD without a body are requests. Of the headers, only Host and the headers about the connection and the body
+// are read. Line ends before a request are skipped.
+// Invariant: the result depends on the bytes alone, not on the pieces in which they come. The first line is tested as soon as
+// a byte of it comes, and the headers when the empty line has come.
+// Memory: a head that comes in several pieces is kept until it is complete, and has at most kHeadBytes; so do the path and the
+// host, within their limits. Throws nothing but std::bad_alloc.
 #pragma once
-
-#include <http_parser.h>
 
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +25,8 @@ class RequestParser {
   static constexpr size_t kHeadBytes = 8 * 1024;
   // The limit of the target. The longest known target has 12 bytes, but a query may follow.
   static constexpr size_t kTargetBytes = 1024;
+  // The limit of the first line: the target, and the method and the version with the characters between them.
+  static constexpr size_t kFirstLineBytes = kTargetBytes + 32;
   // The limit of the header Host: the longest name in DNS, and a port.
   static constexpr size_t kHostBytes = 260;
 
@@ -34,7 +38,7 @@ class RequestParser {
     bool keep_alive = false;  // the client may send more requests
   };
 
-  RequestParser() noexcept;
+  RequestParser() = default;
   RequestParser(const RequestParser&) = delete;
   RequestParser& operator=(const RequestParser&) = delete;
 
@@ -48,30 +52,22 @@ class RequestParser {
   void Next() noexcept;
   // REQUIRES: state() is kFailed. 400 (also for a second Host), 405, 413, 414, 431 or 505.
   int failure() const noexcept { return failure_; }
+  // The bytes of memory that the incomplete head takes.
+  size_t memory() const noexcept { return head_.capacity(); }
 
  private:
-  static const http_parser_settings kCalls;
-  static RequestParser& Of(http_parser* parser) noexcept {
-    return *static_cast<RequestParser*>(parser->data);
-  }
-  int OnTarget(std::string_view piece);
-  int OnHeaderName(std::string_view piece);
-  int OnHeaderValue(std::string_view piece);
-  int OnHead();
-  int OnEnd() noexcept;
-  // Ends the parsing, as the return value of a callback.
-  int Fail(int status) noexcept;
-  bool FindPath();
+  // `head`: the bytes of this request so far, from the first line on.
+  void ReadFirstLine(std::string_view head);
+  // `head`: up to and with the empty line.
+  void ReadHead(std::string_view head);
+  void Fail(int status) noexcept;
 
-  http_parser parser_;
-  std::string target_;
-  std::string header_;         // the header's name, or a part of the name too long for Host
-  bool header_ended_ = false;  // the header's value has begun
-  bool has_host_ = false;
+  std::string head_;  // empty while nothing has come, or if all came in one piece
   Request request_;
-  size_t taken_ = 0;  // of this request
+  size_t taken_ = 0;  // of this request, with line ends before it
   int failure_ = 0;
   State state_ = State::kNeedMore;
+  bool has_first_line_ = false;
 };
 
 }  // namespace mayfly::net

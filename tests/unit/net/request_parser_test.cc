@@ -89,10 +89,106 @@ TEST_CASE("what is no request that is served fails with its status") {
   CHECK(Seen(std::string("\x16\x03\x01\x00\xFF", 5)) == Lines{"400"});
 }
 
+TEST_CASE("a first line that cannot be one fails at once, however short it is") {
+  CHECK(Seen("SET a b\r\n") == Lines{"400"});
+  CHECK(Seen("AUTH HTTP/1.1\r\n") == Lines{"400"});
+  CHECK(Seen("SSH-2.0-x\r\n") == Lines{"400"});
+  CHECK(Seen("GET /\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/1.1\n") == Lines{"400"});
+  CHECK(Seen(" GET") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/2.0") == Lines{"505"});
+  CHECK(Seen("GET / HTTP/1.1").empty());
+}
+
+TEST_CASE("lines without a carriage return are refused, and nobody waits for one") {
+  CHECK(Seen("GET /a HTTP/1.0\n\n") == Lines{"400"});
+  CHECK(Seen("GET /a HTTP/1.1\r\nHost: a\n\n") == Lines{"400"});
+  CHECK(Seen("GET /a HTTP/1.1\r\nHost: a\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET /a HTTP/1.1\r\n\n") == Lines{"400"});
+}
+
+TEST_CASE("versions other than 1.0 and 1.1, and what is no version") {
+  CHECK(Seen("GET / HTTP/0.9\r\n\r\n") == Lines{"505"});
+  CHECK(Seen("GET / HTTP/1.2\r\n\r\n") == Lines{"505"});
+  CHECK(Seen("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n") == Lines{"505"});
+  CHECK(Seen("GET / HTTP/1.1 \r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / http/1.1\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/1.10\r\n\r\n") == Lines{"400"});
+}
+
+TEST_CASE("a method that nobody knows is not allowed either, whether or not it has a body") {
+  CHECK(Seen("FOO / HTTP/1.1\r\n\r\n") == Lines{"405"});
+  CHECK(Seen("get / HTTP/1.1\r\n\r\n") == Lines{"405"});
+  CHECK(Seen("OPTIONS * HTTP/1.1\r\n\r\n") == Lines{"405"});
+  CHECK(Seen("POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n") == Lines{"405"});
+}
+
+TEST_CASE("line ends before a request are skipped") {
+  CHECK(Seen("\r\nGET /a HTTP/1.1\r\n\r\n\r\n\r\nGET /b HTTP/1.1\r\n\r\n") ==
+        Lines{"GET /a keep", "GET /b keep"});
+  CHECK(Seen(std::string(RequestParser::kHeadBytes, '\n')) == Lines{"431"});
+}
+
+// What a proxy in front may take for another request, or for a body, must not be a request here.
+TEST_CASE("requests that can be understood in two ways are refused") {
+  const auto with = [](const std::string& lines) { return Seen("GET / HTTP/1.1\r\n" + lines + "\r\n\r\n"); };
+  CHECK(with("X: a\nContent-Length: 5") == Lines{"400"});
+  CHECK(with("X: a\rContent-Length: 5") == Lines{"400"});
+  CHECK(with("Content-Length : 5") == Lines{"400"});
+  CHECK(with("Transfer-Encoding : chunked") == Lines{"400"});
+  CHECK(with(" Transfer-Encoding: chunked") == Lines{"400"});
+  CHECK(with("Transfer-Encoding: chunked\r\nContent-Length: 5") == Lines{"400"});
+  CHECK(with("Content-Length: 5\r\nTransfer-Encoding: chunked") == Lines{"400"});
+  CHECK(with("Content-Length: 0\r\nContent-Length: 5") == Lines{"400"});
+  CHECK(with("Content-Length: 0, 5") == Lines{"400"});
+  CHECK(with("Content-Length: +0") == Lines{"400"});
+  CHECK(with("Content-Length: 99999999999999999999") == Lines{"400"});
+  CHECK(with("Content-Length:") == Lines{"400"});
+  CHECK(with("Host: a\x01") == Lines{"400"});
+  for (const char* const value : {"gzip", "identity", "xchunked", "chunked, gzip", "", "\r\n chunked"})
+    CHECK(with(std::string("Transfer-Encoding: ") + value) == Lines{"413"});
+  CHECK(with("Content-Length: 0") == Lines{"GET / keep"});
+  CHECK(with("Content-Length: 0\r\nContent-Length: 0") == Lines{"GET / keep"});
+}
+
+TEST_CASE("a header that goes on in the next line has a space there") {
+  CHECK(Seen("GET / HTTP/1.1\r\nX: a\r\n Host: x\r\n\r\n") == Lines{"GET / keep"});
+  CHECK(Seen("GET / HTTP/1.1\r\nHost: a\r\n\tb\r\n\r\n") == Lines{"GET / keep at a b"});
+  CHECK(Seen("GET / HTTP/1.1\r\nConnection:\r\n close\r\n\r\n") == Lines{"GET / close"});
+}
+
+TEST_CASE("targets") {
+  const auto path = [](const std::string& target) {
+    return Seen("GET " + target + " HTTP/1.1\r\n\r\n").at(0);
+  };
+  CHECK(path("/a?b#c") == "GET /a keep");
+  CHECK(path("/a://b") == "GET /a://b keep");
+  CHECK(path("http://a?b") == "GET / keep");
+  CHECK(path("HTTPS://[::1]:9/a") == "GET /a keep");
+  for (const char* const wrong :
+       {"a", "a:80", "?a", "*", "http://", "http:///a", "http:/a", "://a", "a/b://c", "/a\tb", "/\x7F"})
+    CHECK(path(wrong) == "400");
+}
+
+TEST_CASE("an incomplete head is kept, and no more than that") {
+  RequestParser parser;
+  const std::string line = "GET / HTTP/1.1\r\nX: ";
+  CHECK(parser.Feed(line) == line.size());
+  const size_t rest = RequestParser::kHeadBytes - line.size() - 4;
+  for (size_t i = 0; i < rest; ++i) CHECK(parser.Feed("x") == 1);
+  CHECK(parser.memory() < 2 * RequestParser::kHeadBytes + 64);
+  CHECK(parser.Feed("\r\n\r\nGET") == 4);
+  CHECK(parser.state() == State::kReady);
+  parser.Next();
+  CHECK(parser.memory() < 64);
+}
+
 TEST_CASE("targets and heads have their limits") {
   const size_t most = RequestParser::kTargetBytes;
   CHECK(Seen("GET /" + std::string(most - 1, 'a') + " HTTP/1.1\r\n\r\n").at(0).starts_with("GET /aaa"));
   CHECK(Seen("GET /" + std::string(most, 'a') + " HTTP/1.1\r\n\r\n") == Lines{"414"});
+  CHECK(Seen("GET /" + std::string(100'000, 'a')) == Lines{"414"});
+  CHECK(Seen(std::string(100'000, 'A')) == Lines{"414"});
   const std::string head = "GET / HTTP/1.1\r\nX: ";
   const size_t rest = RequestParser::kHeadBytes - head.size() - 4;
   CHECK(Seen(head + std::string(rest - 1, 'x') + "\r\n\r\n") == Lines{"GET / keep"});
