@@ -238,8 +238,8 @@ int Sha1Hex(lua_State* L) {
   if (lua_gettop(L) != 1) Raise(L, "wrong number of arguments");
   size_t size = 0;
   const char* const text = lua_tolstring(L, 1, &size);
-  constexpr size_t kBytesOfWork = 8;  // the sum of a byte takes the time of copying 8 bytes
-  CountBytes(L, kBytesOfWork * size);
+  constexpr size_t kBytesOfSumming = 8;  // the sum of a byte takes the time of copying 8 bytes
+  CountBytes(L, kBytesOfSumming * size);
   PushText(L, HexOf(Sha1Of(text != nullptr ? std::string_view(text, size) : std::string_view())));
   return 1;
 }

@@ -102,7 +102,7 @@ int ProtectedCall(lua_State* L) {
 
 // ---- compiling
 
-constexpr size_t kBytesOfWork = 16;  // the parser reads a byte in the time of copying 16 bytes
+constexpr size_t kBytesOfParsing = 16;  // the parser reads a byte in the time of copying 16 bytes
 
 // Gives the parser a blank first, since a text after a blank is never a binary chunk, and then a piece at a time.
 struct TextSource {
@@ -117,7 +117,7 @@ const char* ReadText(lua_State* L, void* data, size_t* size) {
   if (std::exchange(source.begun, true)) {
     piece = source.text.substr(0, kPiece);
     source.text.remove_prefix(piece.size());
-    CountBytes(L, kBytesOfWork * piece.size());
+    CountBytes(L, kBytesOfParsing * piece.size());
   }
   *size = piece.size();
   return piece.empty() ? nullptr : piece.data();
@@ -155,7 +155,7 @@ const char* ReadPieces(lua_State* L, void* begun, size_t* size) {
   if (lua_isstring(L, -1) == 0) luaL_error(L, "reader function must return a string");
   lua_replace(L, 3);
   const char* const piece = lua_tolstring(L, 3, size);
-  CountBytes(L, kBytesOfWork * *size);
+  CountBytes(L, kBytesOfParsing * *size);
   return piece;
 }
 

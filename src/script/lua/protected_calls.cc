@@ -1,5 +1,6 @@
 #include "script/lua/protected_calls.h"
 
+#include "script/lua/front.h"
 #include "script/lua/state_data.h"
 
 namespace mayfly::script {
@@ -60,12 +61,6 @@ int Wrap(lua_State* L) {
   lua_pushcfunction(L, original);
   lua_pushcclosure(L, ResumeWrapped, 2);
   return 1;
-}
-
-void Front(lua_State* L, const char* name, lua_CFunction function) {
-  lua_getfield(L, -1, name);
-  lua_pushcclosure(L, function, 1);
-  lua_setfield(L, -2, name);
 }
 
 }  // namespace
