@@ -78,6 +78,7 @@ size_t FirstThatOverlaps(const TrackingRequest& request, const TrackingState* no
     size_t index;
   };
   std::vector<Item> items;
+  items.reserve(request.prefixes.size());
   for (size_t i = 0; i < request.prefixes.size(); ++i) items.push_back({request.prefixes[i], i});
   if (now != nullptr) {
     for (const std::string& old : now->prefixes) items.push_back({old, SIZE_MAX});

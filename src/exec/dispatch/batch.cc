@@ -116,7 +116,7 @@ void Batch::ForgetUnplanned() noexcept {
   KnownHead* known = nullptr;
   if (may_guess && resp::Head::Read(input, head)) [[likely]] {
     known = &user->known_heads().PlaceOf(head);
-    if (known->head == head && parser.NextAfter(head, input, limits_, args_, request)) [[likely]] {
+    if (known->head == head && resp::Parser::NextAfter(head, input, limits_, args_, request)) [[likely]] {
       next_->row = known->row;
       next_->plain = true;
       return resp::Status::kReady;

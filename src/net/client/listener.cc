@@ -380,6 +380,7 @@ void Listeners::Close() {
 
 std::vector<std::string> Listeners::names() const {
   std::vector<std::string> names;
+  names.reserve(sockets_.size());
   for (const OwnedSocket& socket : sockets_)
     names.push_back(socket->name + (socket->service->scrapers_max() != 0 ? " for metrics" : ""));
   return names;
