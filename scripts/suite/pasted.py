@@ -34,6 +34,7 @@ import tempfile
 import threading
 import time
 
+import peers
 import programs
 import shown
 from shown import Step, Wording
@@ -62,11 +63,11 @@ class Session:
 
     def __init__(self, port, environment, folder):
         self._process = subprocess.Popen(
-            ["stdbuf", "-oL", "redis-cli", "-p", str(port)],
+            ["redis-cli", "-p", str(port)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            env=environment,
+            env=environment | peers.line_buffered(programs.tools_of(ROOT)),
             cwd=folder,
             text=True,
             bufsize=1,
@@ -132,11 +133,11 @@ class Stage:
         os.symlink(os.path.join(ROOT, "conf"), os.path.join(self._work, "conf"))
         port = self._ports[6379]
         self._tool("mayfly", f"MAYFLY_PORT=${{MAYFLY_PORT-{port}}} exec '{mayfly}' \"$@\"")
-        peers = programs.environment(ROOT)["PATH"]
+        path = programs.environment(ROOT)["PATH"]
         for name in ("redis-cli", "redis-benchmark"):
-            self._tool(name, f"exec '{shutil.which(name, path=peers)}' -p {port} \"$@\"")
+            self._tool(name, f"exec '{shutil.which(name, path=path)}' -p {port} \"$@\"")
         plain = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "REDIS"))}
-        self._environment = plain | {"FAKETTY": "1", "PATH": f"{self._tools}:{peers}", "LC_ALL": "C.UTF-8"}
+        self._environment = plain | {"FAKETTY": "1", "PATH": f"{self._tools}:{path}", "LC_ALL": "C.UTF-8"}
         self._environment.setdefault("NODE_PATH", os.path.join(ROOT, "build", "clients", "node", "node_modules"))
         self.wording = Wording(self._ports)
 

@@ -37,6 +37,12 @@ def missing_after(folder, names=ORACLES):
     return [name for name in names if not _provide(folder, name)]
 
 
+def line_buffered(folder):
+    """Variables for the environment of redis-cli, with which it writes each line at once. That is what stdbuf does, with a library
+    that fits this redis-cli's C library and not the machine's."""
+    return {"LD_PRELOAD": os.path.join(folder, "unpacked", "redis7", "usr", "libexec", "coreutils", "libstdbuf.so"), "_STDBUF_O": "L"}
+
+
 def _provide(folder, name):
     suites, programs = PEERS[name]
     if platform.machine() not in _MACHINES:

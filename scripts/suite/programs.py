@@ -56,13 +56,18 @@ def of(root, parts):
     return found + [name for part in parts for name in _OTHER_PROGRAMS.get(part, [])]
 
 
+def tools_of(root):
+    """The folder of the servers that tests compare with."""
+    return os.path.join(root, "build", "test-tools")
+
+
 def environment(root):
     """The caller's environment, without what would change the daemon or Catch2, and with the servers that tests compare with on
     the PATH, before those of the machine."""
     env = {k: v for k, v in os.environ.items() if not k.startswith(("MAYFLY_", "ASAN_", "UBSAN_", "LSAN_"))}
     env["ASAN_OPTIONS"] = "detect_stack_use_after_return=1:strict_string_checks=1:allocator_may_return_null=1"
     env["UBSAN_OPTIONS"] = "print_stacktrace=1"
-    tools = os.path.join(root, "build", "test-tools")
+    tools = tools_of(root)
     os.makedirs(tools, exist_ok=True)
     peers.missing_after(tools)
     # The sanitizers look for llvm-symbolizer by that name.
