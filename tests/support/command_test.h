@@ -20,8 +20,7 @@
 #include <string_view>
 #include <vector>
 
-#include <catch2/catch.hpp>
-
+#include "support/catch.h"
 #include "support/loopless_server.h"
 #include "support/reply.h"
 #include "support/words.h"
