@@ -127,6 +127,7 @@ TEST_CASE_METHOD(FollowTest, "writes during the snapshot are in the snapshot or 
     ++during;
   }
   CHECK(during > 5);
+  AwaitLink();
   Pass(MasterLink::kRetryMs);
   REQUIRE(Link("master_link_status") == "up");
   CompareAll();
