@@ -59,7 +59,8 @@ def run(bench):
 def counted(bench, spec):
     """A server whose instructions are counted, and where they are written."""
     counts = os.path.join(bench.folder, f"callgrind.{spec.name}")
-    wrapper = ("valgrind", "--tool=callgrind", f"--callgrind-out-file={counts}")
+    # Other servers are started by a script (scripts/suite/peers.py), which becomes the server.
+    wrapper = ("valgrind", "--tool=callgrind", "--trace-children=yes", f"--callgrind-out-file={counts}")
     with bench.start(spec, wrapper=wrapper, ready_s=READY_S) as server:
         yield server, counts
 
