@@ -10,7 +10,7 @@ from container import Failed
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 # How this machine reaches its mirror (proxies and the like), but not which files it fetches there.
 _REACH = re.compile(r"^Acquire::(?!IndexTargets|cdrom|Languages|CompressionTypes|Changelogs)\S+ \"")
-# What of a mirror a system uses; and the suites beside that of a release.
+# The parts of a mirror that a system uses.
 _COMPONENTS = {"Debian": "main", "Ubuntu": "main universe"}
 
 

@@ -1,7 +1,7 @@
 """Both commands of the README in a new system: a minimal Debian or Ubuntu without any package that a build or a test needs.
 
 The system is made anew in build/systems, with a clone of the newest commit in it. `scripts/run` must answer a PING there, and the
-last line of `scripts/test` counts here. Each command is told its time. The system has its own processes and its own view of
+last line of `scripts/test` counts here. The time of each is shown. The system has its own processes and its own view of
 /proc, and shares the network, over which it gets its packages.
 """
 
