@@ -65,8 +65,9 @@ uint64_t NextIdle(const Context& ctx, const StreamReadOptions& options, const st
   for (const Source& source : sources) {
     const bool any = source.is_new && options.claim_idle_ms && source.found.group->pending() != 0;
     if (!any) continue;
-    const int64_t oldest_ms = source.found.group->deliveries().LowestRank();
-    if (*options.claim_idle_ms > INT64_MAX - std::max<int64_t>(oldest_ms, 0)) continue;
+    // The times of a payload may lie before 1970.
+    const int64_t oldest_ms = std::max<int64_t>(source.found.group->deliveries().LowestRank(), 0);
+    if (*options.claim_idle_ms > INT64_MAX - oldest_ms) continue;
     const int64_t left_ms = oldest_ms + *options.claim_idle_ms - ctx.now.wall_ms;
     next = std::min(next, ctx.now.mono_ms + static_cast<uint64_t>(std::max<int64_t>(left_ms, 1)));
   }
@@ -175,7 +176,7 @@ class GroupReader {
   // False if another source of the same stream has just claimed the entry.
   bool Claim(const StreamValue& stream, StreamGroup& group, StreamConsumer& consumer, StreamId id) {
     const Delivery before = *group.Find(id);
-    const int64_t idle_ms = ctx_.now.wall_ms - before.ms;
+    const int64_t idle_ms = std::max<int64_t>(ctx_.now.wall_ms - std::max<int64_t>(before.ms, 0), 0);
     if (idle_ms < *options_.claim_idle_ms) return false;
     Deliver(group, consumer, id, before.CountOfNext());
     consumer.active_ms = ctx_.now.wall_ms;

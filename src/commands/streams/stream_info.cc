@@ -181,8 +181,6 @@ void XInfoConsumers(Context& ctx, Args& args) {
   if (!FindGroup(ctx, ctx.KeyAt(args, 2), args[3], found)) return;
   if (found.stream == nullptr) return ctx.Fail(errors::kNoSuchKey);
   if (found.group == nullptr) return FailNoGroupOfKey(ctx, args[2], args[3]);
-  // The clock may have been set back.
-  const auto since = [&](int64_t ms) { return std::max<int64_t>(ctx.now.wall_ms - ms, 0); };
   ctx.reply.Array(found.group->consumers());
   found.group->ForEachConsumer([&](const StreamConsumer& consumer) {
     const bool active = consumer.active_ms != StreamConsumer::kNever;
@@ -190,8 +188,8 @@ void XInfoConsumers(Context& ctx, Args& args) {
     ctx.reply.Bulk("name");
     ctx.reply.Bulk(consumer.name);
     ReplyCount(ctx, "pending", consumer.pending());
-    ReplyNumber(ctx, "idle", since(consumer.seen_ms));
-    ReplyNumber(ctx, "inactive", active ? since(consumer.active_ms) : StreamConsumer::kNever);
+    ReplyNumber(ctx, "idle", MsSince(ctx, consumer.seen_ms));
+    ReplyNumber(ctx, "inactive", active ? MsSince(ctx, consumer.active_ms) : StreamConsumer::kNever);
   });
 }
 

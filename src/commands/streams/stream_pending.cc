@@ -12,10 +12,7 @@
 namespace mayfly::stream_pending_commands {
 namespace {
 
-// Milliseconds since the delivery; the clock may have been set back.
-int64_t IdleMs(const Context& ctx, const Delivery& delivery) noexcept {
-  return std::max<int64_t>(ctx.now.wall_ms - delivery.ms, 0);
-}
+int64_t IdleMs(const Context& ctx, const Delivery& delivery) noexcept { return MsSince(ctx, delivery.ms); }
 
 bool ReadIds(Context& ctx, std::span<const std::string_view> texts, std::vector<StreamId>& ids) {
   ids.reserve(texts.size());

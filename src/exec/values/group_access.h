@@ -1,6 +1,8 @@
 // Finds and changes consumer groups of streams, for commands.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <string_view>
 
 #include "cache/keyspace/databases.h"
@@ -15,6 +17,13 @@ namespace mayfly {
 // A change of a group that has no name among the notifications: what was delivered, claimed or acknowledged.
 inline constexpr Event kDelivered{.name = "", .unseen = true};
 inline constexpr Event kConsumerCreated{.name = "xgroup-createconsumer", .unseen = true};
+
+// Milliseconds since a time of a group, which may come from a payload: 0 if the clock was set back, or, as in Redis, if the number
+// does not fit into 64 bits.
+inline int64_t MsSince(const Context& ctx, int64_t then_ms) noexcept {
+  const uint64_t wrapped = static_cast<uint64_t>(ctx.now.wall_ms) - static_cast<uint64_t>(then_ms);
+  return std::max<int64_t>(static_cast<int64_t>(wrapped), 0);
+}
 
 inline bool WantsEffects(const Context& ctx) noexcept {
   return ctx.server.databases.changes().WantsEffects();
