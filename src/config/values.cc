@@ -251,7 +251,7 @@ Problem Read(const Option&, std::span<const std::string> words, MasterAddress& v
     return std::nullopt;
   }
   const std::optional<int64_t> port = ParseInteger(words[1]);
-  if (!port || *port < 1 || *port > std::numeric_limits<uint16_t>::max()) return "Invalid master port";
+  if (!port || *port < 0 || *port > std::numeric_limits<uint16_t>::max()) return "Invalid master port";
   value = {.host = words[0], .port = static_cast<uint16_t>(*port)};
   return std::nullopt;
 }

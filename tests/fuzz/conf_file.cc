@@ -1,32 +1,75 @@
-// Any bytes as a conf file: read or refused with one printable line, and never a crash.
+// Any bytes as a conf file: read or refused with one printable line, and never a crash. What follows a zero byte are lines for
+// CONFIG SET, "name value": whatever is accepted, CONFIG REWRITE writes so that the next start has it again.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "config/sources/files.h"
 #include "config/sources/options.h"
 
-extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const std::string bytes(reinterpret_cast<const char*>(data), size);
-  mayfly::config::Files files;
-  files.read = [&](const std::string& path, std::string& text) -> mayfly::config::Problem {
+namespace {
+
+using mayfly::config::Files;
+using mayfly::config::LoadResult;
+using mayfly::config::NameValue;
+using mayfly::config::Options;
+using mayfly::config::Problem;
+
+const std::vector<std::string> kWords{"fuzz.conf"};
+
+// A file system with one file.
+Files FilesOf(std::string& conf) {
+  Files files;
+  files.read = [&conf](const std::string& path, std::string& text) -> Problem {
     if (path != "fuzz.conf") return "no such file";
-    text = bytes;
+    text = conf;
     return std::nullopt;
   };
+  files.read_again = files.read;
   files.expand = [](const std::string&) { return std::vector<std::string>{"fuzz.conf"}; };
-  files.directory = [](const std::string&, std::string& absolute) -> mayfly::config::Problem {
+  files.directory = [](const std::string&, std::string& absolute) -> Problem {
     absolute = "/";
     return std::nullopt;
   };
-  mayfly::config::Options options(1 << 30, files);
-  const std::vector<std::string> words{"fuzz.conf"};
-  const mayfly::config::LoadResult result = options.Load(words, {});
+  files.write = [&conf](const std::string&, const std::string& text) -> Problem {
+    conf = text;
+    return std::nullopt;
+  };
+  return files;
+}
+
+void SetEach(Options& options, std::string_view lines) {
+  while (!lines.empty()) {
+    const std::string_view line = lines.substr(0, lines.find('\n'));
+    lines.remove_prefix(std::min(lines.size(), line.size() + 1));
+    const size_t space = line.find(' ');
+    if (space == std::string_view::npos) continue;
+    const NameValue pair{std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
+    std::vector<std::string> warnings;
+    static_cast<void>(options.Set({&pair, 1}, warnings));
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  const std::string bytes(reinterpret_cast<const char*>(data), size);
+  const size_t end = bytes.find('\0');
+  std::string conf = bytes.substr(0, end);
+  Options options(1 << 30, FilesOf(conf));
+  const LoadResult result = options.Load(kWords, {});
   for (const char c : result.error.value_or("")) {
     if (c < ' ' || c > '~') std::abort();
   }
   options.Match("*");
+  if (result.error || end == std::string::npos) return 0;
+  SetEach(options, std::string_view(bytes).substr(end + 1));
+  if (options.Rewrite()) return 0;
+  Options again(1 << 30, FilesOf(conf));
+  if (again.Load(kWords, {}).error || again.Match("*") != options.Match("*")) std::abort();
   return 0;
 }

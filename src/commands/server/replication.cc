@@ -105,6 +105,11 @@ void WaitAof(Context& ctx, Args& args) {
   AwaitReplicas(ctx, args, *replicas, args[3], /*durable=*/true);
 }
 
+// True for a word that CONFIG REWRITE can write as a host.
+bool IsHost(std::string_view text) noexcept {
+  return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) { return c > ' ' && c <= '~'; });
+}
+
 // "NO ONE" makes this server a master with the keys that it has.
 void ReplicaOf(Context& ctx, Args& args) {
   if (ctx.server.cluster != nullptr) return ctx.Fail("ERR REPLICAOF not allowed in cluster mode.");
@@ -117,9 +122,7 @@ void ReplicaOf(Context& ctx, Args& args) {
   }
   const std::optional<int64_t> port = ParseInteger(args[2]);
   if (!port) return ctx.Fail(errors::kNotInteger);
-  const bool is_word =
-      std::all_of(args[1].begin(), args[1].end(), [](char c) { return c > ' ' && c <= '~'; });
-  if (!is_word || args[1].empty()) return ctx.Fail("ERR Invalid master host");
+  if (!IsHost(args[1])) return ctx.Fail("ERR Invalid master host");
   if (*port < 0 || *port > std::numeric_limits<uint16_t>::max()) return ctx.Fail("ERR Invalid master port");
   const config::MasterAddress master{.host = std::string(args[1]), .port = static_cast<uint16_t>(*port)};
   if (link.follows() && SameIgnoringCase(link.host, master.host) && link.port == master.port)
@@ -225,7 +228,9 @@ bool SetAddress(Context& ctx, std::string_view text, SyncWish& wish) {
     return ctx.Fail("ERR REPLCONF ip-address provided by replica instance is too long: " +
                     std::to_string(text.size()) + " bytes"),
            false;
-  wish.address = config::Printable(text);
+  if (!IsHost(text))
+    return ctx.Fail("ERR REPLCONF ip-address provided by replica instance is no address"), false;
+  wish.address = text;
   return true;
 }
 

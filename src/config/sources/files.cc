@@ -8,6 +8,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
+#include <string>
+#include <string_view>
 #include <system_error>
 
 #include "config/words.h"
@@ -95,20 +97,68 @@ bool TakeOver(const struct stat& old, int fd) {
   return ::fchmod(fd, old.st_mode & 07777) == 0;
 }
 
-// Writes a new file and renames it to the old file's name when all text is on the disk. If the new file cannot have the
+// A new file beside `path`. It has no name while it is written, where the file system can do so, so that a killed process leaves
+// nothing; otherwise, and at last for a moment, it has the one name `path` + kFreshEnding, which the next write takes over.
+class FreshFile {
+ public:
+  static constexpr std::string_view kFreshEnding = ".rewriting";
+
+  explicit FreshFile(const std::string& path) : path_(path), name_(path + std::string(kFreshEnding)) {
+    const std::string folder = std::filesystem::path(path).parent_path().string();
+#ifdef O_TMPFILE
+    if (::access("/proc/self/fd", X_OK) == 0)
+      fd_ = ::open(folder.empty() ? "." : folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, kRights);
+#endif
+    if (fd_ < 0) OpenNamed();
+  }
+  FreshFile(const FreshFile&) = delete;
+  FreshFile& operator=(const FreshFile&) = delete;
+  ~FreshFile() {
+    if (fd_ >= 0) ::close(fd_);
+    if (named_) ::unlink(name_.c_str());
+  }
+
+  int fd() const noexcept { return fd_; }
+  // Puts the file in the place of `path`. Returns an errno, or 0.
+  int TakePlace() {
+    if (!named_ && !Name()) return errno;
+    named_ = true;
+    if (::rename(name_.c_str(), path_.c_str()) != 0) return errno;
+    named_ = false;
+    return 0;
+  }
+
+ private:
+  static constexpr mode_t kRights = S_IRUSR | S_IWUSR;
+
+  void OpenNamed() {
+    ::unlink(name_.c_str());  // of a killed process
+    fd_ = ::open(name_.c_str(), O_CREAT | O_EXCL | O_WRONLY | O_CLOEXEC | O_NOFOLLOW, kRights);
+    named_ = fd_ >= 0;
+  }
+  bool Name() {
+    const std::string itself = "/proc/self/fd/" + std::to_string(fd_);
+    ::unlink(name_.c_str());
+    return ::linkat(AT_FDCWD, itself.c_str(), AT_FDCWD, name_.c_str(), AT_SYMLINK_FOLLOW) == 0;
+  }
+
+  const std::string path_;
+  const std::string name_;
+  int fd_ = -1;
+  bool named_ = false;
+};
+
+// Writes a new file and puts it in the place of the old one when all text is on the disk. If the new file cannot have the
 // owner and group of the old file, the old file stays: a rewrite must not change who may read the file. `old` is null
 // without an old file.
 Problem Replace(const std::string& path, const struct stat* old, const std::string& text) {
-  std::string fresh = path + ".XXXXXX";
-  const int fd = ::mkstemp(fresh.data());
-  if (fd < 0) return Failed(path, errno);
-  const bool written = WriteAll(fd, text);
-  const bool taken_over = written && (old == nullptr || TakeOver(*old, fd));
-  int error = taken_over && ::fsync(fd) == 0 ? 0 : errno;
-  ::close(fd);
-  if (error == 0 && ::rename(fresh.c_str(), path.c_str()) != 0) error = errno;
+  FreshFile fresh(path);
+  if (fresh.fd() < 0) return Failed(path, errno);
+  const bool written = WriteAll(fresh.fd(), text);
+  const bool taken_over = written && (old == nullptr || TakeOver(*old, fresh.fd()));
+  int error = taken_over && ::fsync(fresh.fd()) == 0 ? 0 : errno;
+  if (error == 0) error = fresh.TakePlace();
   if (error == 0) return std::nullopt;
-  ::unlink(fresh.c_str());
   if (written && !taken_over)
     return Printable(path) +
            ": its owner and group cannot be kept: " + std::generic_category().message(error);

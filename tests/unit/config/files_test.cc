@@ -194,4 +194,37 @@ TEST_CASE("a file that is put is made for its owner alone, or replaced as it is"
         scratch / "none/users" + ": No such file or directory");
 }
 
+TEST_CASE(
+    "a process that is killed while it writes leaves nothing beside the file, or what the next write takes "
+    "away") {
+  const Scratch scratch;
+  const std::string text(size_t{8} << 20, 'x');
+  scratch.Put("my.conf", text);
+  for (int round = 0; round < 20; ++round) {
+    int told[2] = {};
+    REQUIRE(::pipe(told) == 0);
+    const pid_t child = ::fork();
+    if (child == 0) {
+      for (;;) {
+        static_cast<void>(::write(told[1], "x", 1));
+        static_cast<void>(SystemFiles().write(scratch / "my.conf", text));
+      }
+    }
+    char byte = 0;
+    REQUIRE(::read(told[0], &byte, 1) == 1);  // a write begins
+    if (round % 2 != 0) REQUIRE(::read(told[0], &byte, 1) == 1);
+    ::kill(child, SIGKILL);
+    REQUIRE(::waitpid(child, nullptr, 0) == child);
+    ::close(told[0]);
+    ::close(told[1]);
+  }
+  REQUIRE(SystemFiles().write(scratch / "my.conf", "new") == std::nullopt);
+  size_t files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(scratch / "")) {
+    CHECK(file.path().filename() == "my.conf");
+    ++files;
+  }
+  CHECK(files == 1);
+}
+
 }  // namespace mayfly::config

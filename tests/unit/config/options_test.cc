@@ -154,7 +154,8 @@ TEST_CASE("replicaof names a host and a port, or no one") {
   CHECK(Loaded(files, {"--slaveof", "10.0.0.1 6379"}).Get("replicaof") == "10.0.0.1 6379");
   CHECK(Loaded(files, {"--replicaof", "no", "one"}).Get("replicaof") == "");
   CHECK(ErrorOfOptions({"--replicaof", "10.0.0.1"}) == "--replicaof: wrong number of arguments");
-  for (const char* wrong : {"x", "0", "65536"})
+  CHECK(Loaded(files, {"--replicaof", "10.0.0.1", "0"}).Get("replicaof") == "10.0.0.1 0");  // as in Redis
+  for (const char* wrong : {"x", "-1", "65536"})
     CHECK(ErrorOfOptions({"--replicaof", "10.0.0.1", wrong}) == "--replicaof: Invalid master port");
 }
 
@@ -166,6 +167,23 @@ TEST_CASE("a master that REPLICAOF has named is written by CONFIG REWRITE") {
   CHECK(loaded.Get("replicaof") == "10.0.0.1 6379");
   CHECK(loaded.options.Rewrite() == std::nullopt);
   CHECK(files.Text("/here/a.conf").find("replicaof 10.0.0.1 6379\n") != std::string::npos);
+}
+
+TEST_CASE("whatever host and port REPLICAOF takes, a start from the rewritten file has them again") {
+  for (const std::string host :
+       {"10.0.0.1", "::1", "no", "a-b.c_d", "\"q", "it's", "#x", "a\\b", "$HOME", "*"}) {
+    for (const uint16_t port : {0, 1, 65535}) {
+      CAPTURE(host, port);
+      TestFiles files;
+      files.Put("/a.conf", "port 7000\n");
+      Loaded loaded(files, {"/a.conf"});
+      loaded.options.FollowMaster({host, port});
+      REQUIRE(loaded.options.Rewrite() == std::nullopt);
+      const Loaded again(files, {"/a.conf"});
+      CHECK(again.error == "");
+      CHECK(again.options.settings().replicaof == MasterAddress{host, port});
+    }
+  }
 }
 
 TEST_CASE("a master that a cluster's file names is shown, and not written by CONFIG REWRITE") {
