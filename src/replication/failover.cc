@@ -71,9 +71,10 @@ void Failover::OnTurnEnd(Now now) noexcept {
   if (state_ != State::kWaits || server_.Busy()) return;
   Replicas& replicas = *Replicas::IfMade(server_);
   try {
-    if (const auto target = replicas.FindConfirmed(terms_.target, replicas.last_change()))
-      return Switch(*target, now);
-    if (std::exchange(asked_at_, replicas.last_change()) != replicas.last_change()) replicas.AskToConfirm();
+    const int64_t place = replicas.PlaceOfNow(now);
+    const auto target = replicas.FindConfirmed(terms_.target, place);
+    if (target && replicas.IsComplete()) return Switch(*target, now);
+    if (std::exchange(asked_at_, place) != place) replicas.AskToConfirm();
   } catch (const std::bad_alloc&) {
     Abort(now);
   }

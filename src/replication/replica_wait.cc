@@ -5,7 +5,7 @@
 namespace mayfly {
 
 ReplicaWait::ReplicaWait(Replicas& replicas, Session& session, const Terms& terms)
-    : replicas_(replicas), session_(session), terms_(terms) {
+    : replicas_(replicas), session_(session), terms_(terms), doom_(replicas.last_doom()) {
   replicas_.AddWait(*this);
 }
 

@@ -134,6 +134,7 @@ bool Replicas::MayUseCutoffs() const noexcept {
 void Replicas::StandStill(Now now) noexcept {
   if (source_ == Source::kChanges) {
     try {
+      server_.databases.FinishPromised(now);  // no later reader of this stream would hear of it
       Flush(now);
     } catch (const std::bad_alloc&) {
       return Break(now);
@@ -212,6 +213,30 @@ int64_t Replicas::PlaceOfNow(Now now) {
     Break(now);
   }
   return last_change_;
+}
+
+bool Replicas::IsComplete(uint64_t doom) const noexcept {
+  return source_ != Source::kChanges || server_.databases.IsDone(doom);
+}
+
+uint64_t Replicas::last_doom() const noexcept { return server_.databases.dooms(); }
+
+void Replicas::SettleWaits() noexcept {
+  for (ReplicaWait* const wait : waits_) {
+    if (wait->settled() || !IsComplete(wait->doom())) continue;
+    wait->Settle(last_change_);
+    AskToConfirm();
+    WakeIfReached(*wait);
+  }
+}
+
+bool Replicas::AnyUnsettled() const noexcept {
+  return std::ranges::any_of(waits_, [](const ReplicaWait* wait) { return !wait->settled(); });
+}
+
+void Replicas::WakeIfReached(ReplicaWait& wait) noexcept {
+  if (wait.Reached() >= wait.terms().replicas && wait.session().parked != nullptr)
+    server_.parking.Wake(*wait.session().parked, WakeReason::kReady);
 }
 
 void Replicas::Flush(Now now) {
@@ -339,10 +364,7 @@ void Replicas::Confirm(const Session& session, int64_t place, int64_t durable, N
     AskForTurn();
   }
   Publish(now);
-  for (ReplicaWait* const wait : waits_) {
-    if (wait->Reached() >= wait->terms().replicas && wait->session().parked != nullptr)
-      server_.parking.Wake(*wait->session().parked, WakeReason::kReady);
-  }
+  for (ReplicaWait* const wait : waits_) WakeIfReached(*wait);
 }
 
 void Replicas::Drop(Replica& replica, std::string_view why) noexcept {
@@ -486,11 +508,12 @@ bool Replicas::AnyAwaitsKeys() const noexcept {
     const bool asks = std::exchange(asks_, false);
     if (source_ == Source::kChanges) {
       Flush(now);
-      if (asks) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
+      SettleWaits();
+      if (std::exchange(asks_, false) || asks) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
     }
     if (looks && !replicas_.empty()) GoOnSending(now);
     Pump(now);
-    busy_ = behind_ || (looks && AnyAwaitsKeys());
+    busy_ = behind_ || (looks && AnyAwaitsKeys()) || AnyUnsettled();
   } catch (const std::bad_alloc&) {
     Break(now);
   }

@@ -96,8 +96,13 @@ class Replicas final : public LatePart,
     Replicas* const replicas = IfMade(server);
     if (replicas != nullptr && replicas->stream_.running()) replicas->stream_.Send(database, words);
   }
-  // Writes all changes so far, and returns the place of the stream after the last change.
+  // Writes all changes so far, and returns the place of the stream after the last change. More may be promised (IsComplete).
   int64_t PlaceOfNow(Now now);
+  // True if the stream has, or gets at the end of this turn, whatever this server has promised up to this doom
+  // (Databases::IsDone).
+  bool IsComplete(uint64_t doom) const noexcept;
+  bool IsComplete() const noexcept { return IsComplete(last_doom()); }
+  uint64_t last_doom() const noexcept;
   // The same place, for use at the end of a turn.
   int64_t last_change() const noexcept { return last_change_; }
   // Returns the address of a replica that has confirmed `place`; only of `wanted`, if given. Throws std::bad_alloc.
@@ -114,9 +119,11 @@ class Replicas final : public LatePart,
   size_t Lagging(int64_t place) const noexcept;
   // Logs how far each replica is behind, and how many replicas have everything. For the end of a turn.
   void TellOfLagging(Log& log) const;
-  // Like PlaceOfNow, but within a transaction. While the stream lacks the changes of the transaction, no replica has
-  // confirmed the returned place.
-  int64_t PlaceAfterThis() const noexcept { return stream_.empty() ? last_change_ : backlog_.end() + 1; }
+  // Like PlaceOfNow, but within a transaction. While the stream lacks the changes of the transaction, or promised ones, no
+  // replica has confirmed the returned place.
+  int64_t PlaceAfterThis() const noexcept {
+    return stream_.empty() && IsComplete() ? last_change_ : backlog_.end() + 1;
+  }
   // At the end of the turn, asks the replicas to confirm the stream.
   void AskToConfirm() noexcept {
     asks_ = true;
@@ -187,6 +194,10 @@ class Replicas final : public LatePart,
   bool AnyAwaitsKeys() const noexcept;
   // Writes the changes into the stream. Throws std::bad_alloc.
   void Flush(Now now);
+  // Gives waits their places if the stream is complete for them. REQUIRES: the stream has all changes so far.
+  void SettleWaits() noexcept;
+  bool AnyUnsettled() const noexcept;
+  void WakeIfReached(ReplicaWait& wait) noexcept;
   const Replica* FindAt(const config::MasterAddress& address) const noexcept;
   Replica* Find(const Session& session) noexcept;
   const Replica* Find(const Session& session) const noexcept;

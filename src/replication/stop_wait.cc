@@ -24,7 +24,9 @@ bool ReplicasLag(Server& server, Now now) {
   Replicas* const replicas = Replicas::IfMade(server);
   const bool may = replicas != nullptr && replicas->any() && !server.link.follows() &&
                    server.options.settings().shutdown_timeout_s != 0;
-  return may && replicas->Lagging(replicas->PlaceOfNow(now)) != 0;
+  if (!may) return false;
+  const bool lag = replicas->Lagging(replicas->PlaceOfNow(now)) != 0;
+  return lag || (!replicas->IsComplete() && replicas->Lagging(INT64_MAX) != 0);
 }
 
 }  // namespace
@@ -88,7 +90,7 @@ void StopWait::Join(const config::ShutdownFlags& words) noexcept {
 void StopWait::Abort() noexcept {
   if (server_.log != nullptr) server_.log->Notice("a client has given the stop up");
   Snapshots& snapshots = *Snapshots::IfMade(server_);
-  if (saves() && snapshots.saving_file()) snapshots.Cancel();
+  if (saves() && snapshots.saving_file()) static_cast<void>(snapshots.Cancel());
   GiveUp();
 }
 
@@ -126,8 +128,10 @@ void StopWait::OnTurnEnd(Now now) noexcept {
 // Replicas must confirm changes after the last question as well.
 void StopWait::LookAtReplicas(Now now) noexcept {
   Replicas* const replicas = Replicas::IfMade(server_);
-  const int64_t place = replicas != nullptr ? replicas->last_change() : 0;
-  if (replicas == nullptr || replicas->Lagging(place) == 0) {
+  const int64_t place = replicas != nullptr ? replicas->PlaceOfNow(now) : 0;
+  const bool done = replicas == nullptr || replicas->Lagging(INT64_MAX) == 0 ||
+                    (replicas->IsComplete() && replicas->Lagging(place) == 0);
+  if (done) {
     step_until_mono_ms_ = now.mono_ms;
   } else if (std::exchange(asked_at_, place) != place) {
     replicas->AskToConfirm();

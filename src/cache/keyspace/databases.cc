@@ -187,6 +187,39 @@ bool Databases::RemoveInvalidated() {
   });
 }
 
+bool Databases::IsDone(uint64_t doom) const noexcept {
+  if (parts_.doomed == 0 && !parts_.draining) return true;
+  return std::none_of(databases_.begin(), databases_.end(), [&](const auto& database) {
+    return database->reaper().OldestDoom() <= doom || database->tasks().HasDrained();
+  });
+}
+
+bool Databases::HasPromised(Now now) const noexcept {
+  if (parts_.doomed == 0 && !parts_.draining) return false;
+  return std::any_of(databases_.begin(), databases_.end(),
+                     [&](const auto& database) { return database->reaper().HasPromised(now); });
+}
+
+bool Databases::DoPromised(Now now, size_t* budget) {
+  if (parts_.doomed == 0 && !parts_.draining) return false;
+  const bool more = std::any_of(databases_.begin(), databases_.end(), [&](const auto& database) {
+    return database->reaper().DoPromised(now, budget);
+  });
+  if (!more)
+    parts_.draining = std::any_of(databases_.begin(), databases_.end(),
+                                  [](const auto& database) { return database->tasks().HasDrained(); });
+  return more;
+}
+
+void Databases::FinishPromised(Now now) {
+  parts_.client = 0;
+  for (const auto& database : databases_) {
+    size_t budget = std::numeric_limits<size_t>::max();
+    database->reaper().DoPromised(now, &budget);
+    database->reaper().FreeDoomed(&budget);
+  }
+}
+
 bool Databases::EvictStale(Now now) noexcept {
   Keyspace* home = nullptr;
   uint64_t longest_ms = 0;
@@ -270,7 +303,7 @@ bool Databases::AdvanceSome(size_t begin, size_t end, Now now, size_t* budget) {
 
 bool Databases::Advance(Now now, size_t budget) {
   parts_.client = 0;
-  if (!active_expiry_) return false;
+  if (!active_expiry_) return DoPromised(now, &budget);
   CatchUp(now);
   const size_t from = advance_from_;
   if (AdvanceSome(from, Tournament::kEnd, now, &budget)) return true;
@@ -285,7 +318,7 @@ bool Databases::FreeCutOff(Now cutoff, bool expires, Now now, size_t budget) {
 }
 
 uint64_t Databases::NextWakeMs(Now now) noexcept {
-  if (!active_expiry_) return UINT64_MAX;
+  if (!active_expiry_) return HasPromised(now) ? 0 : UINT64_MAX;
   CatchUp(now);
   for (;;) {
     const uint64_t least = wakes_.least();

@@ -157,8 +157,19 @@ class Databases {
 
   // ---- tags (cache/tags/tags.h)
   //
-  // Number of tags invalidated so far.
+  // The number of the last doom: of tags and of shares.
   uint64_t dooms() const noexcept { return parts_.dooms; }
+  // ---- what was answered, and is still being done: keys of dooms that are not freed, and not reported as removed, yet; drained
+  // tasks that are not in their streams yet, unless no stream takes them
+  //
+  // True if nothing is left to do of the dooms up to this number (dooms()), nor of any DRAIN.
+  bool IsDone(uint64_t doom) const noexcept;
+  // True if DoPromised has work at `now`.
+  bool HasPromised(Now now) const noexcept;
+  // Does about `budget` of it. Returns true if some is left. For a server on which nothing expires now.
+  bool DoPromised(Now now, size_t* budget);
+  // Does all of it, while everybody waits.
+  void FinishPromised(Now now);
   // Frees a key with a doomed tag, and reports the removal. Returns false if there is no such key.
   bool RemoveInvalidated();
 

@@ -75,8 +75,9 @@ struct KeyspaceParts {
   LfuRules lfu = {};          // lfu.random is not null under AccessEffect::kFrequency
   TtlRules ttl_rules = {};
   TaskSettings tasks = {};
+  bool draining = false;  // a keyspace may have drained tasks (Tasks::HasDrained)
   ExpiredKeys expired_keys = ExpiredKeys::kRemoved;
-  uint64_t dooms = 0;   // of tags, so far: the number of the last doom
+  uint64_t dooms = 0;   // of tags and shares, so far: the number of the last doom
   uint64_t client = 0;  // Change::client of a command's changes
   BuriedValues buried = {};
   BigKeys big_keys = {};

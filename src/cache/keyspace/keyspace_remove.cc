@@ -138,18 +138,22 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
 // tag, and an expired or doomed key counts, too.
 size_t Keyspace::Invalidate(std::span<const std::string_view> names, Now now, size_t budget) {
   const uint64_t first = parts_.dooms + 1;
+  const Tag* tag = nullptr;
   int64_t dropped = 0;
   for (const std::string_view name : names) {
-    const Tag* const tag = tags_.Doom(name, parts_.dooms + 1);
-    if (tag == nullptr) continue;
+    const Tag* const doomed = tags_.Doom(name, parts_.dooms + 1);
+    if (doomed == nullptr) continue;
     ++parts_.dooms;
-    dropped += tag->keys;
+    dropped += doomed->keys;
+    if (tag == nullptr) tag = doomed;
   }
-  for (Entry* entry = tags_.FirstDoomed(); entry != nullptr; entry = tags_.FirstDoomed()) {
-    if (budget-- == 0) {
-      parts_.rearm.Note(id_);
-      break;
+  while (tag != nullptr && budget != 0) {
+    Entry* const entry = tags_.FirstOf(*tag);
+    if (entry == nullptr) {
+      tag = tags_.NextDoomed(*tag);
+      continue;
     }
+    --budget;
     if (!entry->extra()->retired) {
       const unsigned counted = tags_.DoomedSince(*entry, first);
       const bool was_there =
@@ -158,6 +162,7 @@ size_t Keyspace::Invalidate(std::span<const std::string_view> names, Now now, si
     }
     RemoveInvalidated(*entry);
   }
+  if (tags_.FirstDoomed() != nullptr) parts_.rearm.Note(id_);
   return static_cast<size_t>(std::max<int64_t>(dropped, 0));
 }
 

@@ -121,6 +121,7 @@ size_t Owners::Doom(Quota& share) noexcept {
   if (keys == 0 && share.stale == 0) return 0;
   std::exchange(share.space, nullptr)->ForgetShare(share);
   share.doomed = true;
+  share.doom = ++parts_.dooms;
   share.promised = 0;
   ++parts_.doomed;
   ++parts_.shares_to_free;
@@ -131,13 +132,25 @@ size_t Owners::Doom(Quota& share) noexcept {
 }
 
 Quota* Owners::NextDoomed() noexcept {
+  Quota* oldest = nullptr;
   for (size_t i = shares_.size(); i-- > 0;) {
     Quota& share = *shares_[i];
     if (!share.doomed) continue;
-    if (share.size() != 0 || share.stale != 0) return &share;
-    Drop(share);
+    if (share.size() == 0 && share.stale == 0)
+      Drop(share);
+    else if (oldest == nullptr || share.doom < oldest->doom)
+      oldest = &share;
   }
-  return nullptr;
+  return oldest;
+}
+
+uint64_t Owners::OldestDoom() const noexcept {
+  uint64_t oldest = UINT64_MAX;
+  if (doomed_keys_ == 0) return oldest;
+  for (const auto& share : shares_) {
+    if (share->doomed && share->size() != 0) oldest = std::min(oldest, share->doom);
+  }
+  return oldest;
 }
 
 Quota* Owners::Find(uint8_t owner) noexcept {

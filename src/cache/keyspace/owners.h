@@ -83,8 +83,10 @@ class Owners {
   // Makes the keys of the share absent from now on, to be freed without a report. Returns their number.
   // REQUIRES: the share belongs to this keyspace, and is not doomed.
   size_t Doom(Quota& share) noexcept;
-  // A doomed share with entries or stale values, or null. Drops doomed shares without any.
+  // The doomed share with the oldest doom, or null. Drops doomed shares without entries and stale values.
   Quota* NextDoomed() noexcept;
+  // The number of the oldest doom of a share with entries; UINT64_MAX if there is none.
+  uint64_t OldestDoom() const noexcept;
   // REQUIRES: no entry or stale value names the share.
   void Drop(Quota& share) noexcept;
   bool Doomed(const Entry& entry) const noexcept { return parts_.doomed != 0 && InDoomedShare(entry); }

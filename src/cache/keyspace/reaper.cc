@@ -124,6 +124,20 @@ void Reaper::DropIfCutOff(const Key& key, Now cutoff) {
 
 // ---- invalidated and doomed keys
 
+uint64_t Reaper::OldestDoom() const noexcept {
+  const uint64_t of_tags = tags_.doomed() != 0 ? tags_.oldest_doom() : UINT64_MAX;
+  return std::min(of_tags, owners_.OldestDoom());
+}
+
+bool Reaper::HasPromised(Now now) const noexcept {
+  return tags_.doomed() != 0 || (tasks_.HasDrained() && tasks_.NextWakeMs(now) == 0);
+}
+
+bool Reaper::DoPromised(Now now, size_t* budget) {
+  const bool more = tasks_.HasDrained() && tasks_.Advance(now, budget);
+  return FreeInvalidated(budget) || more;
+}
+
 bool Reaper::FreeInvalidated(size_t* budget) {
   if (tags_.doomed() == 0) return false;
   for (Entry* entry = tags_.FirstDoomed(); entry != nullptr; entry = tags_.FirstDoomed()) {

@@ -45,6 +45,12 @@ class Reaper {
   bool FreeCutOff(Now cutoff, bool expires, Now now, size_t* budget);
   // Frees this key at once if it is cut off.
   void DropIfCutOff(const Key& key, Now cutoff);
+  // The number of the oldest doom, of a tag or a share, some of whose keys are not freed yet; UINT64_MAX if there is none.
+  uint64_t OldestDoom() const noexcept;
+  // Frees keys with an invalidated tag, and delivers drained tasks. Returns true if work is left.
+  bool DoPromised(Now now, size_t* budget);
+  // True if DoPromised has work.
+  bool HasPromised(Now now) const noexcept;
   // Frees keys with an invalidated tag (Keyspace::Invalidate), and reports each. Returns true if more are left.
   bool FreeInvalidated(size_t* budget);
   // Frees entries and stale values of doomed shares (cache/keyspace/owners.h); clients hear nothing. Returns true if more are left.

@@ -158,6 +158,8 @@ bool Tasks::Advance(Now now, size_t* budget) {
   return DeliverReady(now, budget) || more;
 }
 
+bool Tasks::HasDrained() const noexcept { return draining_ && (tags_.draining() || ready_count() != 0); }
+
 uint64_t Tasks::NextWakeMs(Now now) const noexcept { return tags_.draining() ? 0 : NextReadyMs(now); }
 
 uint64_t Tasks::NextReadyMs(Now now) const noexcept {
@@ -200,6 +202,7 @@ bool Tasks::DeliverReady(Now now, size_t* budget) {
   }
   round_ = {};
   retry_ms_ = now.mono_ms + kRoundMs;
+  draining_ = tags_.draining();
   return false;
 }
 
@@ -259,6 +262,7 @@ size_t Tasks::Drain(std::string_view stream, size_t most, Now now, size_t budget
     }
   }
   if (drained > budget) Retry();
+  if (drained > budget) draining_ = parts_.draining = true;
   size_t to_mark = budget;
   if (MakeDrainedReady(now, &to_mark)) DeliverReady(now, &budget);
   return drained;

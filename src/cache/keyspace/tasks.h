@@ -57,6 +57,8 @@ class Tasks {
   // kMostSorted, in any order. Delivers at most `budget` at once; Advance delivers the rest. Returns the number of tasks. Throws
   // std::bad_alloc.
   size_t Drain(std::string_view stream, size_t most, Now now, size_t budget);
+  // True while DRAIN has let go of tasks that no stream has been asked to take yet.
+  bool HasDrained() const noexcept;
   // Tries at once to deliver the tasks that wait for their streams.
   void Retry() noexcept;
   // Brings these tasks into the order of their deadlines, unless they are more than kMostSorted, or memory is short.
@@ -111,6 +113,7 @@ class Tasks {
   Tags& tags_;
   Owners& owners_;
   uint64_t retry_ms_ = 0;  // ready tasks are tried from this monotonic time on
+  bool draining_ = false;  // since the last DRAIN no round through the ready tasks has ended
   Round round_;
 };
 

@@ -202,6 +202,7 @@ class Quota {
   // ---- of a share; written by the keyspace and the namespace
   Namespace* space = nullptr;      // the namespace; null for a doomed share, or a quota that is no share
   bool doomed = false;             // its entries are absent and wait to be freed
+  uint64_t doom = 0;               // the number of its doom (Databases::dooms)
   bool gone_before_marks = false;  // doomed before the entries were last marked (Databases::StartWalk)
   uint8_t promised = 0;  // EvictionPool bits: the limits for which others' eviction spares its entries
 

@@ -268,7 +268,8 @@ const Tag* Tags::Doom(std::string_view name, uint64_t number) noexcept {
   assert(At(ref)->holds == 0 && number != 0);
   LeaveTables(*At(ref));
   At(ref)->doomed = number;
-  At(ref)->next_doomed = std::exchange(first_doomed_, ref);
+  (first_doomed_ ? At(last_doomed_)->next_doomed : first_doomed_) = ref;
+  last_doomed_ = ref;
   ++doomed_;
   ++all_doomed_;
   return At(ref);

@@ -165,13 +165,18 @@ class Tags {
   // Throws std::bad_alloc.
   Entry* NextToDrain();
   bool draining() const noexcept { return static_cast<bool>(first_drained_); }
+  // True for a task whose tag is drained. REQUIRES: entry.task().
+  bool IsDrained(const Entry& entry) const noexcept {
+    return draining() && At(TaskTagOf(entry))->drained != 0;
+  }
 
   // ---- dooms. The caller numbers the dooms in rising order, to compare the times of two dooms.
   //
   // Dooms the tag with this name. Returns the tag, or null if there is no such tag.
   const Tag* Doom(std::string_view name, uint64_t number) noexcept;
-  // Number of doomed tags that are not freed yet.
+  // Number of doomed tags that are not freed yet, and the lowest number of their dooms. REQUIRES: oldest_doom: there are some.
   size_t doomed() const noexcept { return doomed_; }
+  uint64_t oldest_doom() const noexcept { return At(first_doomed_)->doomed; }
   // DoomedSince: the number of the entry's tags that the doom `number` or a later one has hit. DoomedBefore: true if an earlier
   // doom has hit one.
   unsigned DoomedSince(const Entry& entry, uint64_t number) const noexcept;
@@ -179,8 +184,14 @@ class Tags {
     return DoomedSince(entry, 1) != DoomedSince(entry, number);
   }
   bool IsDoomed(const Entry& entry) const noexcept { return DoomedSince(entry, 1) != 0; }
-  // An entry with a doomed tag. Null if there is no such entry; then no tag is doomed any more.
+  // An entry of the oldest doom. Null if there is no such entry; then no tag is doomed any more.
   Entry* FirstDoomed() noexcept;
+  // An entry with the tag, or null.
+  Entry* FirstOf(const Tag& tag) const noexcept { return tag.first ? EntryAt(tag.first) : nullptr; }
+  // The tag of the next doom, or null. REQUIRES: `tag` is doomed.
+  const Tag* NextDoomed(const Tag& tag) const noexcept {
+    return tag.next_doomed ? At(tag.next_doomed) : nullptr;
+  }
 
   // `links`: the number of tags of all entries together.
   bool Validate(size_t links) const noexcept;
@@ -237,7 +248,8 @@ class Tags {
   HashTable<TablePolicy> table_;  // of tags that are not doomed and not drained
   // The tags in the table that are tasks', by their streams. The names lie in the tags.
   std::multimap<std::string_view, HeapRef, std::less<>> tasks_;
-  HeapRef first_doomed_{};
+  HeapRef first_doomed_{};  // the doom with the lowest number; the entries of earlier dooms are freed first
+  HeapRef last_doomed_{};
   HeapRef first_drained_{};
   size_t doomed_ = 0;
   size_t& all_doomed_;

@@ -51,9 +51,10 @@ void TellReached(Context& ctx, bool durable, size_t reached) {
 void AwaitReplicas(Context& ctx, const Args& args, int64_t wanted, std::string_view timeout, bool durable) {
   Replicas& replicas = Replicas::Of(ctx.server);
   const bool may_wait = ctx.MayPark();
-  const ReplicaWait::Terms terms{.place = may_wait ? replicas.PlaceOfNow(ctx.now) : replicas.PlaceAfterThis(),
-                                 .replicas = static_cast<size_t>(std::max(wanted, int64_t{0})),
-                                 .durable = durable};
+  int64_t place = may_wait ? replicas.PlaceOfNow(ctx.now) : replicas.PlaceAfterThis();
+  if (may_wait && !replicas.IsComplete()) place = ReplicaWait::kNotYet;
+  const ReplicaWait::Terms terms{
+      .place = place, .replicas = static_cast<size_t>(std::max(wanted, int64_t{0})), .durable = durable};
   std::unique_ptr<PendingWork> work = std::make_unique<ReplicaWait>(replicas, ctx.session, terms);
   const size_t reached = static_cast<ReplicaWait&>(*work).Reached();
   if (reached >= terms.replicas || !may_wait) return TellReached(ctx, durable, reached);
@@ -277,7 +278,7 @@ void SendSnapshot(Context& ctx, const Args& args, const SyncWish& wish, bool par
   try {
     ctx.Park(args, ParkingLot::kForever);
   } catch (const std::bad_alloc&) {
-    snapshots.Cancel();
+    static_cast<void>(snapshots.Cancel());
     throw;
   }
 }
