@@ -83,32 +83,40 @@ bool SnapshotWalk::Step(size_t budget) {
   return lines_.empty() && StepStale(budget);
 }
 
-// A keyspace that is newer than the walk has no stale values of the first moment.
+bool SnapshotWalk::IsThere(const Part& part) const noexcept {
+  for (unsigned i = 0; i < databases_.count(); ++i) {
+    if (&databases_.At(i) == part.keyspace) return true;
+  }
+  return false;
+}
+
+// Also without a visitor: no mark may be left. A keyspace that is newer than the walk has no marks.
 bool SnapshotWalk::StepStale(size_t budget) {
   constexpr size_t kCostOfPage = 10;
-  while (visitor_ != nullptr && stale_database_ < databases_.count()) {
-    if (budget == 0 || visitor_->WantsPause()) return false;
-    const Keyspace& keyspace = databases_.At(stale_database_);
-    const Part* const part = PartOf(keyspace);
-    const StaleValues* const values = part != nullptr ? keyspace.stale().values() : nullptr;
+  while (stale_part_ < parts_.size()) {
+    if (budget == 0 || (visitor_ != nullptr && visitor_->WantsPause())) return false;
+    const Part& part = parts_[stale_part_];
+    const StaleValues* const values = IsThere(part) ? part.keyspace->stale().values() : nullptr;
     if (values != nullptr) {
-      stale_cursor_ = values->Scan(stale_cursor_, [&](const Entry& entry) { VisitStale(*part, entry); });
+      stale_cursor_ = values->Scan(stale_cursor_, [&](Entry& entry) { VisitStale(part, entry); });
       budget -= std::min(budget, kCostOfPage);
     }
     if (values == nullptr || stale_cursor_ == 0) {
       stale_cursor_ = 0;
-      ++stale_database_;
+      ++stale_part_;
     }
   }
   return true;
 }
 
 // A stale value is filed by the end of its window. Keys that have expired after the first moment were visited as keys.
-void SnapshotWalk::VisitStale(const Part& part, const Entry& entry) noexcept {
+void SnapshotWalk::VisitStale(const Part& part, Entry& entry) noexcept {
+  if (!part.keyspace->marks().Has(entry)) return;
+  Marks::Remove(entry);
+  if (visitor_ == nullptr || part.keyspace->Absent(entry, start_)) return;
   const Expiry end = entry.deadline();
   const Expiry deadline{end.kind, end.deadline_ms - std::min(end.deadline_ms, entry.stale_ms())};
-  if (deadline.Reached(start_) && !part.keyspace->Absent(entry, start_))
-    visitor_->VisitStale(part.index, *part.keyspace, entry, deadline);
+  visitor_->VisitStale(part.index, *part.keyspace, entry, deadline);
 }
 
 // REQUIRES: `line` is the last of lines_.

@@ -15,7 +15,8 @@
 // list comes in its own order.
 //
 // Stale values come last, in no order. They are those of the first moment, but a stale value that goes during the walk is not
-// visited, and one may be visited twice.
+// visited. Stale values have marks, too: a key that had expired before the walk, and became a stale value during it, was visited
+// already, and its mark is gone.
 //
 // There is one walk at a time. Borrows databases and visitor; the databases must outlive the walk. Loop thread
 // only.
@@ -89,15 +90,17 @@ class SnapshotWalk final : private ChangeListener {
   const Part* PartOf(const Keyspace& keyspace) const noexcept;
   // The walk through the stale values.
   bool StepStale(size_t budget);
-  void VisitStale(const Part& part, const Entry& entry) noexcept;
+  void VisitStale(const Part& part, Entry& entry) noexcept;
+  // True if the part's keyspace was not flushed.
+  bool IsThere(const Part& part) const noexcept;
 
   Databases& databases_;
   SnapshotVisitor* visitor_;
   const Now start_;
-  const uint64_t dooms_;         // of tags, before the walk
-  std::vector<Part> parts_;      // all databases
-  std::vector<Line> lines_;      // those that are not at their end: a heap, the hottest on top
-  unsigned stale_database_ = 0;  // whose stale values come next
+  const uint64_t dooms_;     // of tags, before the walk
+  std::vector<Part> parts_;  // all databases
+  std::vector<Line> lines_;  // those that are not at their end: a heap, the hottest on top
+  size_t stale_part_ = 0;    // whose stale values come next
   uint64_t stale_cursor_ = 0;
   bool early_ = false;
 };

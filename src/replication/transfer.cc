@@ -25,7 +25,7 @@ Transfer::Transfer(Disk& disk, std::string folder, const std::string& run_id, bo
 
 Transfer::~Transfer() {
   if (writer_ == nullptr) return;
-  if (state_ == State::kReceiving) writer_->Abandon();
+  if (state_ == State::kReceiving) static_cast<void>(writer_->Abandon());
   writer_.reset();
   static_cast<void>(disk_.Remove(path()));
 }
@@ -127,7 +127,7 @@ void Transfer::Finish() {
 }
 
 void Transfer::Fail(std::string_view problem) {
-  if (writer_ != nullptr && state_ == State::kReceiving) writer_->Abandon();
+  if (writer_ != nullptr && state_ == State::kReceiving) static_cast<void>(writer_->Abandon());
   state_ = State::kFailed;
   problem_ = problem;
 }

@@ -64,8 +64,10 @@ void ClientStream::Finish() {
   finished_ = true;
 }
 
-void ClientStream::Abandon() noexcept {
+bool ClientStream::Abandon() noexcept {
+  if (state_ == State::kDone) return false;
   if (state_ == State::kWriting) Fail("abandoned");
+  return true;
 }
 
 // The sent bytes are not a whole snapshot: the client must see the connection end.

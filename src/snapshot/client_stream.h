@@ -42,7 +42,7 @@ class ClientStream final : public SaveTarget, private Alarms::Alarm, private Cli
   std::string Collect() noexcept override;
   size_t waiting_bytes() const noexcept override { return waiting_bytes_; }
   void Finish() override;
-  void Abandon() noexcept override;
+  bool Abandon() noexcept override;
   State state() noexcept override { return state_; }
   const std::string& problem() const noexcept override { return problem_; }
   uint64_t written_bytes() noexcept override { return written_bytes_; }

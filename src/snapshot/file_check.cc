@@ -1,6 +1,9 @@
 #include "snapshot/file_check.h"
 
+#include <algorithm>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "base/bits/hash.h"
 #include "base/memory/heap.h"
@@ -14,6 +17,41 @@ namespace {
 // A hostile file may have millions of fields.
 constexpr size_t kMostFields = 100;
 constexpr size_t kMostShown = 200;  // bytes of a field's value
+
+// The hashes of keys, in a table with open addressing: 16 bytes for each. Two of a billion keys may have the same hash by chance
+// with a probability of 3 %.
+class KeySet {
+ public:
+  // Returns false if the hash is there already. Throws std::bad_alloc.
+  bool Add(uint64_t hash) {
+    if ((count_ + 1) * 2 > places_.size()) Grow();
+    uint64_t& place = PlaceOf(places_, hash | kUsed);
+    if (place != 0) return false;
+    place = hash | kUsed;
+    ++count_;
+    return true;
+  }
+
+ private:
+  static constexpr uint64_t kUsed = 1;
+  static constexpr size_t kFewest = 1024;
+
+  static uint64_t& PlaceOf(std::vector<uint64_t>& places, uint64_t hash) noexcept {
+    size_t at = (hash >> 1) & (places.size() - 1);
+    while (places[at] != 0 && places[at] != hash) at = (at + 1) & (places.size() - 1);
+    return places[at];
+  }
+  void Grow() {
+    std::vector<uint64_t> places(std::max(kFewest, places_.size() * 2));
+    for (const uint64_t hash : places_) {
+      if (hash != 0) PlaceOf(places, hash) = hash;
+    }
+    places_ = std::move(places);
+  }
+
+  std::vector<uint64_t> places_;  // a power of two
+  size_t count_ = 0;
+};
 
 class Census final : public RecordSink {
  public:
@@ -30,6 +68,9 @@ class Census final : public RecordSink {
     return true;
   }
   void TakeModuleRecord() override { ++extras_; }
+  void TakeRefused(std::string_view what) override {
+    if (++refused_ <= kMostFields) print_("left out by a load: " + std::string(what));
+  }
   bool ReadyFor(uint64_t, Now, size_t&) override { return true; }
   void TakeFunction(std::string_view) override { ++libraries_; }
   MemberHome HomeOf(uint64_t) noexcept override { return {heap_, hasher_}; }
@@ -39,6 +80,10 @@ class Census final : public RecordSink {
     const bool over = key.deadline_unix_ms && *key.deadline_unix_ms <= now.wall_ms && !key.terms.IsTask();
     if (over || value.status == rdb::ValueStatus::kExpired) ++expired_;
     if (value.status == rdb::ValueStatus::kEmpty) ++skipped_;
+    constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
+    if (!names_.Add(hasher_(key.name) ^ (key.database * kOdd)) && ++doubled_ <= kMostFields)
+      print_("there twice: key " + config::Printable(key.name) + " of database " +
+             std::to_string(key.database));
     return Answer::kNext;
   }
   void Drop(std::unique_ptr<RichValue>) noexcept override {}
@@ -57,6 +102,11 @@ class Census final : public RecordSink {
     if (skipped_ != 0) count("keys that a load skips, of modules or without members", skipped_);
     if (extras_ != 0) count("records of modules that a load skips", extras_);
   }
+  // What is wrong with a file that could be read to its end; "" if nothing is.
+  std::string Problem() const {
+    if (doubled_ != 0) return "has " + std::to_string(doubled_) + " keys twice";
+    return refused_ != 0 ? "has " + std::to_string(refused_) + " keys that a load leaves out" : "";
+  }
 
  private:
   const std::function<void(const std::string&)>& print_;
@@ -70,6 +120,9 @@ class Census final : public RecordSink {
   uint64_t libraries_ = 0;
   uint64_t skipped_ = 0;
   uint64_t extras_ = 0;
+  uint64_t refused_ = 0;
+  uint64_t doubled_ = 0;
+  KeySet names_;
 };
 
 }  // namespace
@@ -88,8 +141,10 @@ std::string CheckSnapshotFile(Disk& disk, const std::string& path, Now now,
   }
   problem = records.TakeProblem();
   census.Report();
-  if (problem.empty()) print(records.summed() ? "checksum: OK" : "checksum: none in the file");
-  return problem;
+  if (!problem.empty()) return problem;
+  print(records.summed() ? "checksum: OK" : "checksum: none in the file");
+  const std::string wrong = census.Problem();
+  return wrong.empty() ? "" : path + ' ' + wrong;
 }
 
 }  // namespace mayfly

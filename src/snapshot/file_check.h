@@ -1,6 +1,8 @@
 // mayfly --check-rdb FILE: reads a snapshot file to the end as a load does, keeps nothing, and reports the contents.
 //
-// Memory: some chunks of the file, and one value at a time. Libraries of functions are counted, and not run.
+// A key that is there twice is a fault: a replica of Redis or Valkey ends at one.
+//
+// Memory: some chunks of the file, 16 to 32 bytes for each key, and one value at a time. Libraries of functions are counted, and not run.
 #pragma once
 
 #include <functional>

@@ -33,7 +33,7 @@ using Status = RecordReader::Status;
 
 namespace {
 
-// A hostile file may have millions of bad libraries.
+// A hostile file may have millions of bad libraries and values.
 constexpr uint64_t kMostRefusalsTold = 10;
 
 std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
@@ -42,6 +42,8 @@ std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
       return kDamagedEnding;
     case RecordReader::Trouble::kUnknownVersion:
       return kUnknownEnding;
+    case RecordReader::Trouble::kUnusable:
+      return {};
     default:
       return kUnreadEnding;  // the disk's fault, or no memory
   }
@@ -84,6 +86,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   began_ = now;
   early_ = {};
   read_ = false;
+  has_room_ = true;
   result_ = {};
   SaveFigures& figures = server_.stats.saves;
   figures.loading = true;
@@ -157,6 +160,20 @@ bool Loader::TakeField(std::string_view name, std::string_view value) {
   return true;
 }
 
+// As in Redis, a database counts even if it has no keys. A master's keys are not lost if they are left out.
+std::string Loader::TakeDatabase(uint64_t database) {
+  const unsigned count = server_.databases.count();
+  if (database < count || terms_.from_master) return {};
+  return "has keys of database " + std::to_string(database) + ", and the option databases is " +
+         std::to_string(count) + ", too small for this file";
+}
+
+void Loader::TakeRefused(std::string_view what) {
+  ++result_.refused_values;
+  if (server_.log != nullptr && result_.refused_values <= kMostRefusalsTold)
+    server_.log->Warning("a key of the file is left out: ", what);
+}
+
 bool Loader::ReadyFor(uint64_t idle_steps, Now now, size_t& budget) {
   return !early_.AnyBefore(idle_steps) || early_.MoveThoseBefore(idle_steps, *claims_, now, budget);
 }
@@ -213,6 +230,9 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
         LogExpired(*home, key, value.reader, now.wall_ms);
       break;
     case ValueStatus::kDone:
+      if (value.reader.wrong_length() && server_.log != nullptr)
+        server_.log->Warning("the stream ", config::Printable(key.name),
+                             " says a wrong length in the file, and has its true length now");
       Settle(key, value, now);
       Drop(std::move(value.rich));
       break;
@@ -221,8 +241,13 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
       break;
   }
   if (claims_->AllFlushed()) return Answer::kEnough;
-  result_.full = IsFull();
-  return result_.full ? Answer::kEnough : Answer::kNext;
+  has_room_ = !IsFull();
+  return Answer::kNext;
+}
+
+bool Loader::WantsKey() noexcept {
+  result_.full = !has_room_;
+  return has_room_;
 }
 
 void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
@@ -253,7 +278,7 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
     Adopt(*home, key, from, value, now);
     ++result_.keys;
   } catch (const OwnersExhausted&) {
-    ++result_.empty;
+    ++result_.shareless;
   }
 }
 
@@ -355,7 +380,8 @@ void Loader::ShowProgress() noexcept {
   figures.load_done_bytes = reader_->read_bytes();
   figures.load_keys = result_.keys;
   figures.load_expired = result_.expired;
-  figures.load_skipped = result_.empty + result_.modules + result_.homeless;
+  figures.load_skipped =
+      result_.empty + result_.modules + result_.homeless + result_.refused_values + result_.shareless;
   account_bytes_ = reader_->window_bytes() + early_.bytes() + FileReader::kAhead * FileReader::kChunkBytes;
   if (old_keys_) account_bytes_ += old_keys_->bytes();
 }
@@ -367,6 +393,7 @@ LoadResult Loader::End(Now now) noexcept {
   if (std::string problem = reader_->TakeProblem(); result_.problem.empty())
     result_.problem = std::move(problem);
   if (!result_.problem.empty()) result_.ending = EndingOf(reader_->trouble());
+  result_.unusable = reader_->trouble() == RecordReader::Trouble::kUnusable;
   if (libraries_ != nullptr) libraries_->EndLoad();
   libraries_ = nullptr;
   for (unsigned i = 0; i < server_.databases.count(); ++i) Adopter(server_.databases.At(i)).Expect(0);

@@ -23,7 +23,9 @@
 // on during the downtime. Deadlines of other servers' files are promises in Unix time. A key past its deadline is not loaded,
 // but goes to the log of removed keys (EXPLOG). The value is loaded as a stale value if its stale window is not over.
 //
-// Damage ends the load: the keys before the damage are loaded, and the result names the place of the damage.
+// Damage ends the load: the keys before the damage are loaded, and the result names the place of the damage. If the checksum of
+// the file is right, a refused value ends nothing: its key is left out and named in the log. A file with a database that does not
+// exist here is not loaded.
 //
 // A slice is bounded by elements and by bytes. A large value is built, or dropped, in several slices. A compressed string of
 // another server is read at once.
@@ -58,28 +60,38 @@ struct Server;
 
 // The result of a load.
 struct LoadResult {
-  std::string problem;      // "": the whole file was read, or as much as memory has room for
-  std::string_view ending;  // for the file's name, after a problem
-  bool full = false;        // memory was full before the end of the file
-  uint64_t keys = 0;        // loaded
-  uint64_t expired = 0;     // not loaded: past their deadlines
-  uint64_t overtaken = 0;   // not loaded: written or removed by clients meanwhile
-  uint64_t stale = 0;       // values loaded as stale values
-  uint64_t empty = 0;      // not loaded: values without members, keys whose namespace has no room for a share
-  uint64_t modules = 0;    // not loaded: values of modules
-  uint64_t extras = 0;     // records of modules beside values
-  uint64_t homeless = 0;   // not loaded: the database does not exist here, or the slot is another node's
-  uint64_t libraries = 0;  // of functions, loaded
-  uint64_t refused = 0;    // libraries that cannot be loaded
-  uint64_t bytes = 0;      // of the file
+  std::string problem;          // "": the whole file was read, or as much as memory has room for
+  std::string_view ending;      // for the file's name, after a problem
+  bool full = false;            // memory was full before the end of the file
+  uint64_t keys = 0;            // loaded
+  uint64_t expired = 0;         // not loaded: past their deadlines
+  uint64_t overtaken = 0;       // not loaded: written or removed by clients meanwhile
+  uint64_t stale = 0;           // values loaded as stale values
+  uint64_t empty = 0;           // not loaded: values without members
+  uint64_t refused_values = 0;  // not loaded: values with wrong contents
+  uint64_t shareless = 0;       // not loaded: keys whose namespace has no room for a share
+  uint64_t modules = 0;         // not loaded: values of modules
+  uint64_t extras = 0;          // records of modules beside values
+  uint64_t homeless = 0;        // not loaded: the database does not exist here, or the slot is another node's
+  uint64_t libraries = 0;       // of functions, loaded
+  uint64_t refused = 0;         // libraries that cannot be loaded
+  uint64_t bytes = 0;           // of the file
   uint64_t took_ms = 0;
   unsigned stream_database = 0;  // kStreamDatabaseField
+  bool unusable = false;         // the file is for other options than this server's
+
+  // True if the file has what this server would have loaded if it could.
+  bool leaves_out() const noexcept {
+    return full || refused_values + shareless + modules + extras + homeless + refused != 0;
+  }
 };
 
 // Endings for the name of a file that is damaged, has an unknown version, or was not read for another reason.
 inline constexpr std::string_view kDamagedEnding = ".damaged";
 inline constexpr std::string_view kUnknownEnding = ".unknown";
 inline constexpr std::string_view kUnreadEnding = ".unread";
+// The end of a second name of a file that a load has left something of.
+inline constexpr std::string_view kLeftOutEnding = ".left-out";
 
 class Loader final : private SlicedWork::Step, private Wakes::Ear, private RecordSink {
  public:
@@ -104,9 +116,12 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void TakeVersion(unsigned, bool) override {}
   bool TakeField(std::string_view name, std::string_view value) override;
   void TakeModuleRecord() override { ++result_.extras; }
+  std::string TakeDatabase(uint64_t database) override;
+  void TakeRefused(std::string_view what) override;
   void TakeFunction(std::string_view text) override;
   MemberHome HomeOf(uint64_t database) noexcept override;
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override;
+  bool WantsKey() noexcept override;
   void Expect(uint64_t database, uint64_t keys) noexcept override;
   void Foresee(uint64_t database, std::string_view key) noexcept override;
   // Has an unused value freed in slices; null does nothing.
@@ -141,7 +156,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   LoadTerms terms_;
   Now began_;
   EarlyKeys early_;
-  bool read_ = false;  // the reading is over: only early keys are left to move
+  bool read_ = false;     // the reading is over: only early keys are left to move
+  bool has_room_ = true;  // for another key
   LoadResult result_;
   uint64_t all_if_full_ = 0;  // MemoryMeter::All, as of LookAtMemory
 };

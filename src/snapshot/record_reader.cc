@@ -23,6 +23,8 @@ constexpr uint8_t kLowestOpcode = 242;
 // A cluster has 16,384 slots.
 constexpr uint64_t kMostSlotRanges = 16384;
 
+constexpr std::string_view kDamagedValue = "a damaged value";
+
 bool IsOwnField(std::string_view name) noexcept {
   return name == KeyTerms::kField || name == MemberTerms::kField || name == kIdleField || name == kEarlyField;
 }
@@ -156,6 +158,8 @@ RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
       return ReadFunction(opcode);
     case rdb::opcode::kDatabase:
       status = in_.Length(key_.database);
+      if (!IsOk(status)) break;
+      if (const std::string why = sink_.TakeDatabase(key_.database); !why.empty()) return Unusable(why);
       break;
     case rdb::opcode::kTableSizes:
       status = in_.Length(number);
@@ -199,8 +203,10 @@ RecordReader::Step RecordReader::ReadField() {
   if (IsOk(status)) status = in_.String(value);
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a field that cannot be read");
-  if (ours_ && IsOwnField(name))
-    return ReadOwnField(name, value) ? Step::kOk : Damaged("a field of a key that cannot be read");
+  if (ours_ && IsOwnField(name)) {
+    bad_terms_ = bad_terms_ || !ReadOwnField(name, value);
+    return Step::kOk;
+  }
   if (name == "mayfly-ver") ours_ = true;
   return sink_.TakeField(name, value) ? Step::kOk : Damaged("a field that cannot be read");
 }
@@ -257,6 +263,7 @@ RecordReader::Step RecordReader::ReadFunction(uint8_t opcode) {
 
 RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
   std::string_view name;
+  if (!sink_.WantsKey()) return Step::kEnd;
   const ReadStatus status = in_.String(name);
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a key that cannot be read");
@@ -281,8 +288,10 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
   const ValueStatus status = value_.Some(in_, budget);
   if (status == ValueStatus::kMore) return Step::kMore;
   if (status == ValueStatus::kSpent) return Step::kSpent;
-  if (status == ValueStatus::kBad) return Damaged("a damaged value");
+  if (status == ValueStatus::kBad) return Damaged(kDamagedValue);
   budget -= budget != 0 ? 1 : 0;
+  if (status == ValueStatus::kRefused) return Refuse(kDamagedValue);
+  if (bad_terms_) return Refuse("a field of the key that cannot be read");
   if (status == ValueStatus::kDone) rich_ = value_.TakeRich();
   const bool may_be_timed =
       ours_ && rich_ != nullptr && (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
@@ -297,8 +306,10 @@ RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
     if (!members_.GiveSome(
             *rich_,
             {.wall = HasWallMembers(), .keeps_due = rules_.keeps_due, .home = sink_.HomeOf(key_.database)},
-            now, budget))
-      return Damaged("deadlines of members that cannot be read");
+            now, budget)) {
+      members_ = {};
+      return Refuse("deadlines of members that cannot be read");
+    }
     return members_.done() ? Step::kOk : Step::kSpent;
   }
   const size_t start = in_.at();
@@ -352,17 +363,33 @@ RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {
   const RecordSink::Answer answer = sink_.TakeKey(
       key_, {.status = status, .of_module = of_module, .reader = value_, .rich = std::move(rich_)}, now);
   sink_.Drop(value_.TakeRich());  // of an incomplete value
-  const FileKey last = std::exchange(key_, {});
-  key_.database = last.database;
-  key_.idle_steps = last.idle_steps;
+  ForgetKey();
   return answer == RecordSink::Answer::kNext ? Step::kOk : Step::kEnd;
 }
 
-// A file of a version without checksum ends here. The reader is at the end after the checksum.
+void RecordReader::ForgetKey() {
+  const FileKey last = std::exchange(key_, {});
+  key_.database = last.database;
+  key_.idle_steps = last.idle_steps;
+  bad_terms_ = false;
+}
+
+RecordReader::Step RecordReader::Refuse(std::string_view what) {
+  const std::string located = Located(what);
+  if (first_refused_.empty()) first_refused_ = located;
+  state_ = State::kRecord;
+  sink_.TakeRefused(located);
+  sink_.Drop(value_.TakeRich());
+  sink_.Drop(std::move(rich_));
+  ForgetKey();
+  return Step::kOk;
+}
+
+// The reader is at the end after the checksum. A file and a second one after it have the checksum of one file together.
 RecordReader::Step RecordReader::ReadEnd() {
-  if (!valkey_ && version_ < rdb::version::kChecksum) return Step::kEnd;
+  const bool has_checksum = valkey_ || version_ >= rdb::version::kChecksum;
   uint64_t wanted = 0;
-  if (in_.Checksum(wanted) != ReadStatus::kOk) return Step::kMore;
+  if (has_checksum && in_.Checksum(wanted) != ReadStatus::kOk) return Step::kMore;
   goes_on_ = goes_on_ || !in_.rest().empty();
   for (std::string rest; file_.Take(rest);) goes_on_ = goes_on_ || !rest.empty();
   if (!file_.AtEnd(problem_)) return Step::kMore;
@@ -370,19 +397,30 @@ RecordReader::Step RecordReader::ReadEnd() {
     trouble_ = Trouble::kDisk;
     return Step::kBad;
   }
+  if (goes_on_) return Damaged("bytes follow its end");
   summed_ = wanted != 0;
-  if (summed_ && rules_.verifies && wanted != file_.crc())
-    return Damaged(goes_on_ ? "bytes follow its end" : "the checksum is wrong");
-  return Step::kEnd;
+  const bool right = summed_ && wanted == file_.crc();
+  if (summed_ && !right && rules_.verifies) return Damaged("the checksum is wrong");
+  return first_refused_.empty() || right ? Step::kEnd : Damaged({});
 }
 
+// The first refused key, if there is one, was the first damage.
 RecordReader::Step RecordReader::Damaged(std::string_view what) {
-  problem_ = path_ + " is damaged at byte " + std::to_string(read_bytes());
-  if (state_ == State::kValue || state_ == State::kMembers || (state_ == State::kModule && skips_value_))
-    problem_ += ", key " + config::Printable(key_.name);
-  problem_ += ": ";
-  problem_ += what;
+  problem_ = path_ + " is damaged at " + (first_refused_.empty() ? Located(what) : first_refused_);
   trouble_ = Trouble::kDamaged;
+  return Step::kBad;
+}
+
+std::string RecordReader::Located(std::string_view what) const {
+  std::string located = "byte " + std::to_string(read_bytes());
+  if (state_ == State::kValue || state_ == State::kMembers || (state_ == State::kModule && skips_value_))
+    located += ", key " + config::Printable(key_.name);
+  return located.append(": ").append(what);
+}
+
+RecordReader::Step RecordReader::Unusable(std::string_view why) {
+  problem_ = path_ + ' ' + std::string(why);
+  trouble_ = Trouble::kUnusable;
   return Step::kBad;
 }
 

@@ -3,7 +3,9 @@
 //   FileReader's thread --chunks--> RecordReader: head, opcodes, keys, ValueIn --> RecordSink
 //
 // A large value is read in slices, like the deadlines of the value's members. A value of an unknown type is skipped if its
-// length is known and the rules allow skipping; otherwise the value is damage. Memory: one window of the file, at least a
+// length is known and the rules allow skipping; otherwise the value is damage. A value with wrong contents is refused, and the
+// reading goes on after it. If the checksum at the end of the file is right, another server has written the value so; otherwise the
+// value was the first damage. Memory: one window of the file, at least a
 // chunk and at most as long as the longest string, and one value.
 //
 // Borrows the file and the sink. Loop thread only.
@@ -62,6 +64,11 @@ class RecordSink {
   // A field about the file, not about a key. Returns false if the field cannot be read, and the file is damaged. Throws
   // std::bad_alloc.
   virtual bool TakeField(std::string_view name, std::string_view value) = 0;
+  // The records from here on belong to this database. Returns "", or why the file cannot be used here: a part of a sentence whose
+  // subject is the file. Throws std::bad_alloc.
+  virtual std::string TakeDatabase(uint64_t /*database*/) { return {}; }
+  // A key is left out. `what`: place, key and reason. Throws std::bad_alloc.
+  virtual void TakeRefused(std::string_view what) = 0;
   // A module's record beside values was skipped.
   virtual void TakeModuleRecord() = 0;
   // The text of a library of functions.
@@ -74,6 +81,8 @@ class RecordSink {
   virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
   // A database of the file has so many keys: a hint, perhaps a wrong one.
   virtual void Expect(uint64_t /*database*/, uint64_t /*keys*/) noexcept {}
+  // Called before each key. Returns false if the rest of the file is not wanted.
+  virtual bool WantsKey() noexcept { return true; }
   // This key comes soon: a hint.
   virtual void Foresee(uint64_t /*database*/, std::string_view /*key*/) noexcept {}
   // Drops an incomplete or unwanted value; null does nothing.
@@ -97,6 +106,7 @@ class RecordReader {
     kDisk,
     kDamaged,
     kUnknownVersion,
+    kUnusable,  // see RecordSink::TakeDatabase
   };
 
   struct Rules {
@@ -154,7 +164,15 @@ class RecordReader {
   void LookAhead() noexcept;
   // Gives the key to the sink.
   Step Hand(rdb::ValueStatus status, Now now);
+  // Leaves the key out. The whole value was read.
+  Step Refuse(std::string_view what);
+  // The facts that follow belong to the next key.
+  void ForgetKey();
   Step Damaged(std::string_view what);
+  // The place in the file, the key if a value is being read, and `what`.
+  std::string Located(std::string_view what) const;
+  // The file has no place here.
+  Step Unusable(std::string_view why);
   // True if the deadlines of the key's members are Unix times.
   bool HasWallMembers() const noexcept { return key_.terms.wall_members || rules_.wall_members; }
 
@@ -171,7 +189,9 @@ class RecordReader {
   bool valkey_ = false;
   bool ours_ = false;
   bool summed_ = false;
-  bool goes_on_ = false;  // the file has bytes after its end
+  bool goes_on_ = false;       // the file has bytes after its end
+  bool bad_terms_ = false;     // a field of the next key cannot be read
+  std::string first_refused_;  // Located, of the first refused key
   FileKey key_;
   rdb::ValueIn value_;
   std::unique_ptr<RichValue> rich_;  // the complete value of value_, unless a string

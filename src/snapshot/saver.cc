@@ -79,7 +79,8 @@ void Saver::Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   alive_at = keeps_due ? now.Begin() : now;
   figures.keys_done = 0;
   figures.keys_total = terms.parts.keys ? server_.databases.total_keys() : 0;
-  WriteHead(terms, log_bytes, now);
+  WriteHead(terms, log_bytes, now, chunk_);
+  if (terms.parts.keys) WriteTableSizes();
 }
 
 void Saver::Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now) {
@@ -125,15 +126,24 @@ bool Saver::IsFor(const Session& client) const noexcept {
   return stream_ != nullptr && stream_->IsFor(client);
 }
 
-void Saver::Cancel() noexcept {
-  if (target_ == nullptr || !problem_.empty()) return;
+bool Saver::Cancel() noexcept {
+  if (target_ == nullptr || !problem_.empty()) return true;
+  if (!target_->Abandon()) return false;
   cancelled_ = true;
   Fail("cancelled");
+  return true;
+}
+
+void Saver::EndFile(Now now) noexcept {
+  if (target_ == nullptr || stream_ != nullptr) return;
+  static_cast<void>(Cancel());
+  target_->Wait();
+  ended_(End(now));
 }
 
 void Saver::GiveUp(Now now) noexcept {
   if (target_ != nullptr) {
-    Cancel();
+    static_cast<void>(Cancel());
     target_->Wait();
     static_cast<void>(End(now));
   }
@@ -155,6 +165,29 @@ SaveResult Saver::SaveNow(uint64_t log_bytes, Now now) {
   }
   target_->Wait();
   return End(server_.clock.Read());
+}
+
+// The file has what outlives a flush: libraries of functions, and the log of removed keys.
+SaveResult Saver::SaveEmptyNow(Now now) {
+  const config::Settings& settings = server_.options.settings();
+  std::string bytes;
+  WriteHead({}, kLogBytes, now, bytes);
+  bytes.push_back(static_cast<char>(rdb::opcode::kEnd));
+  FileWriter file(disk_,
+                  {.folder = settings.dir.path,
+                   .name = settings.dbfilename,
+                   .temporary = TemporaryName(server_.run_id, "empty"),
+                   .checksum = settings.rdbchecksum},
+                  [] {});
+  file.Give(std::move(bytes));
+  file.Finish();
+  file.Wait();
+  static_cast<void>(file.Collect());
+  const uint64_t ended_ms = server_.clock.Read().mono_ms;
+  SaveResult result{
+      .problem = file.problem(), .bytes = file.written_bytes(), .took_ms = ended_ms - now.mono_ms};
+  NoteSaved(result, server_.databases.changes().by_clients(), now);
+  return result;
 }
 
 bool Saver::DoSome(Now now, size_t budget) noexcept {
@@ -273,7 +306,7 @@ void Saver::Finish() {
 
 void Saver::Fail(std::string_view problem) noexcept {
   if (walk_ != nullptr) walk_->Abandon();
-  target_->Abandon();
+  static_cast<void>(target_->Abandon());
   side_.Clear();
   for (const auto& value : values_) value->GiveUp();
   try {
@@ -298,16 +331,20 @@ SaveResult Saver::End(Now now) noexcept {
   chunk_ = {};
   CountBytes();
   figures.running_since_mono_ms = 0;
-  if (result.cancelled || result.to_client) return result;
+  if (!result.cancelled && !result.to_client) NoteSaved(result, changes_at_begin_, now);
+  return result;
+}
+
+void Saver::NoteSaved(const SaveResult& result, uint64_t changes, Now now) noexcept {
+  SaveFigures& figures = server_.stats.saves;
   figures.last_ok = result.problem.empty();
   figures.last_took_s = static_cast<int64_t>(result.took_ms / kMsPerSecond);
-  if (!figures.last_ok) return result;
+  if (!figures.last_ok) return;
   ++figures.saves;
-  figures.changes_at_save = changes_at_begin_;
+  figures.changes_at_save = changes;
   figures.last_save_s = now.wall_ms / kMsPerSecond;
   figures.last_bytes = result.bytes;
   figures.last_keys = result.keys;
-  return result;
 }
 
 // ---- what is written
@@ -329,9 +366,9 @@ void Saver::CountBytes() noexcept {
   account_bytes_ = bytes;
 }
 
-void Saver::WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now) {
+void Saver::WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now, std::string& bytes) const {
   const SaveParts parts = terms.parts;
-  rdb::Out out(chunk_, compression);
+  rdb::Out out(bytes, compression);
   const auto field = [&](std::string_view name, std::string_view value) {
     out.Byte(rdb::opcode::kAux);
     out.String(name);
@@ -346,11 +383,10 @@ void Saver::WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now) {
   field("aof-base", "0");
   field("mayfly-ver", kMayflyVersion);
   if (terms.database) field(kStreamDatabaseField, std::to_string(*terms.database));
-  if (parts.keys) WriteEventFields(server_.event_log, log_bytes, chunk_);
+  if (parts.keys) WriteEventFields(server_.event_log, log_bytes, bytes);
   const FunctionLibraries* const libraries = parts.functions ? FunctionLibraries::IfMade(server_) : nullptr;
   if (libraries != nullptr)
     libraries->ForEachText([&out](std::string_view text) { rdb::WriteFunction(text, out); });
-  if (parts.keys) WriteTableSizes();
 }
 
 // With them a load makes its tables as large as they will be. Before all keys, since keys of databases come mixed.
@@ -382,6 +418,7 @@ void Saver::Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) 
 
 void Saver::VisitStale(unsigned index, const Keyspace& keyspace, const Entry& entry,
                        Expiry deadline) noexcept {
+  if (plain) return;  // to others an expired key: a replica would keep it until a DEL that never comes
   Append([&](std::string& bytes) { WriteStale(index, keyspace, entry, deadline, bytes); });
 }
 
@@ -416,9 +453,17 @@ void Saver::BeginLarge(unsigned index, const Keyspace& keyspace, const Entry& en
   }
 }
 
+// A task that DRAIN has let go is due, whatever its deadline is.
+Expiry Saver::DeadlineOf(const Keyspace& keyspace, const Entry& entry) const noexcept {
+  const Expiry deadline = entry.deadline();
+  const bool goes = entry.task() && (entry.ready() || keyspace.tags().IsDrained(entry));
+  if (!goes || deadline.Reached(began)) return deadline;
+  return {deadline.kind, Expiry::NowOn(deadline.kind, began)};
+}
+
 void Saver::WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes) {
   WriteKeyTerms(keyspace, entry, /*expired=*/false, began, bytes);
-  if (entry.expires()) WriteDeadline(entry.deadline(), bytes);
+  if (entry.expires()) WriteDeadline(DeadlineOf(keyspace, entry), bytes);
   WriteUse(entry, bytes);
 }
 

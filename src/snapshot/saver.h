@@ -117,14 +117,19 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   bool to_file() const noexcept { return target_ != nullptr && stream_ == nullptr && !cancelled_; }
   // True if a save is sent to this client.
   bool IsFor(const Session& client) const noexcept;
-  // Ends the running save soon, without a file. REQUIRES: running().
-  void Cancel() noexcept;
+  // Ends the running save soon, without a file. Returns false, and has no effect, if it is too late: the file takes its place.
+  // REQUIRES: running().
+  bool Cancel() noexcept;
+  // Likewise, of a save to a file, if there is one: its thread has ended before this returns. Its walk ends in slices.
+  void EndFile(Now now) noexcept;
   // Ends the running save, if there is one, without a file, and waits for its end.
   void GiveUp(Now now) noexcept;
   // True after Cancel until running() is false.
   bool cancelling() const noexcept { return running() && (cancelled_ || target_ == nullptr); }
   // Saves all keys as of now, with `log_bytes` of the log, and waits for the disk. Gives up a running save.
   SaveResult SaveNow(uint64_t log_bytes, Now now);
+  // Writes a file without keys, and waits for the disk, also while another save runs. REQUIRES: there are no keys.
+  SaveResult SaveEmptyNow(Now now);
 
  private:
   void Visit(unsigned index, const Keyspace& keyspace, const Entry& entry) noexcept override;
@@ -147,10 +152,11 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void Prepare(const StreamTerms& terms, uint64_t log_bytes, Now now);
   // Begins the walk. Throws std::bad_alloc, and then leaves the target alone.
   void Start(std::unique_ptr<SaveTarget> target, SaveParts parts, Now now);
-  void WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now);
+  void WriteHead(const StreamTerms& terms, uint64_t log_bytes, Now now, std::string& bytes) const;
   // Lets write(bytes) append a key, and gives a full chunk to the target.
   template <typename Write>
   void Append(Write&& write) noexcept;
+  Expiry DeadlineOf(const Keyspace& keyspace, const Entry& entry) const noexcept;
   // Appends everything before the type of the value.
   void WriteFacts(const Keyspace& keyspace, const Entry& entry, std::string& bytes);
   void WriteKey(unsigned index, const Keyspace& keyspace, const Entry& entry, std::string& bytes);
@@ -181,6 +187,8 @@ class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWor
   void Finish();
   // Ends the save without a file: ends the thread, and lets walk and values come to their ends without writing anything.
   void Fail(std::string_view problem) noexcept;
+  // Sets the figures of a save to a file, with the changes by clients that the file has.
+  void NoteSaved(const SaveResult& result, uint64_t changes, Now now) noexcept;
   // Ends the save after the thread's end.
   SaveResult End(Now now) noexcept;
   // Bytes for the target.

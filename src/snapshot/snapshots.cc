@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 #include <cstring>
 #include <memory>
@@ -31,6 +32,9 @@ constexpr std::string_view kNoName = "dbfilename is empty";
 // What a start does with rdb-load-damaged yes instead of giving up.
 constexpr std::string_view kWithoutFile = "Mayfly starts without it";
 constexpr std::string_view kPartOfFile = "what precedes it is loaded";
+constexpr std::string_view kRestOfFile = "the rest is loaded, and the file gets a second name";
+// A file gets at most this many second names: a server that cannot load all of its file at any start must not fill the disk.
+constexpr int kMostKept = 3;
 
 void Keep(std::string& to, const std::string& text) noexcept {
   try {
@@ -59,7 +63,7 @@ Snapshots::~Snapshots() = default;
 
 bool Snapshots::saving() const noexcept { return saver_->running(); }
 bool Snapshots::saving_file() const noexcept { return saver_->to_file(); }
-void Snapshots::Cancel() noexcept { saver_->Cancel(); }
+bool Snapshots::Cancel() noexcept { return saver_->Cancel(); }
 bool Snapshots::cancelling() const noexcept { return saver_->cancelling(); }
 bool Snapshots::loading() const noexcept { return loader_->running(); }
 
@@ -74,9 +78,36 @@ void Snapshots::NoteNamespaceFlushed(std::string_view prefix) {
 void Snapshots::NoteAllFlushed(Now now) {
   const config::Settings& settings = server_.options.settings();
   if (settings.save.empty() || settings.dbfilename.empty() || !refused_.empty()) return;
+  replaced_ = loading();
+  saver_->EndFile(now);
   outlived_ = true;
-  if (saving_file()) return Cancel();
-  if (!saving() && !loading()) static_cast<void>(SaveNow(now, /*whole_log=*/false));
+  const bool alone = !saving() && !loading();
+  if (!(alone ? SaveNow(now, /*whole_log=*/false) : SaveNothingNow(now)).empty()) RemoveFile();
+}
+
+std::string Snapshots::SaveNothingNow(Now now) {
+  SaveResult result;
+  try {
+    result = saver_->SaveEmptyNow(now);
+  } catch (const std::bad_alloc&) {
+    result.problem = "out of memory";
+  } catch (const std::system_error&) {
+    result.problem = "the system allows no more threads";
+  }
+  Tell(result);
+  return std::move(result.problem);
+}
+
+void Snapshots::RemoveFile() {
+  const std::string path = Path();
+  int error = disk_.Remove(path);
+  if (error == 0) error = disk_.SyncFolder(PathIn(server_.options.settings().dir.path, ""));
+  if (server_.log == nullptr || error == ENOENT) return;
+  if (error == 0)
+    server_.log->Warning("removed ", path, ", whose keys were flushed");
+  else
+    server_.log->Warning("a restart brings flushed keys back: ", path,
+                         " can be neither replaced nor removed: ", std::strerror(error));
 }
 
 void Snapshots::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
@@ -122,7 +153,7 @@ std::string Snapshots::SaveNow(Now now, bool whole_log) {
   try {
     result = saver_->SaveNow(whole_log ? Saver::kLogBytesAtOnce : Saver::kLogBytes, now);
   } catch (const std::bad_alloc&) {
-    saver_->Cancel();  // if begun
+    static_cast<void>(saver_->Cancel());  // if begun
     result.problem = "out of memory";
   } catch (const std::system_error&) {
     result.problem = "the system allows no more threads";
@@ -266,6 +297,7 @@ std::string Snapshots::BeginLoad(bool needed, LoadTerms terms, Now now) {
     const std::string path = Path();
     if (!needed && !disk_.Exists(path)) return {};
     std::string problem = loader_->Begin(path, terms, now);
+    replaced_ = false;
     if (problem.empty() && server_.log != nullptr)
       server_.log->Notice("loading ", path, ", ", server_.stats.saves.load_file_bytes, " bytes");
     return problem;
@@ -283,13 +315,14 @@ std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
   LoadResult result = loader_->LoadNow();
   Tell(result);
   if (!result.ending.empty()) PutAside(result.ending);
+  if (result.problem.empty() && result.leaves_out()) KeepFile();
   return std::move(result.problem);
 }
 
 std::string Snapshots::LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done,
                                     Now now) {
   if (loading()) StopLoad();
-  if (saving_file()) Cancel();
+  if (saving_file()) static_cast<void>(Cancel());
   try {
     std::string problem = loader_->Begin(path, {.file_wins = true, .from_master = true}, now);
     if (problem.empty()) received_ = std::move(done);
@@ -310,6 +343,12 @@ void Snapshots::StopLoad() noexcept {
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
   if (received_) return std::exchange(received_, nullptr)(result);
+  if (replaced_) return;  // its keys were flushed
+  if (result.unusable) return Refuse(result.problem, {});
+  if (result.problem.empty() && result.leaves_out()) {
+    if (server_.options.settings().rdb_load_damaged) return KeepFile();
+    return Refuse(Path() + " has more than can be loaded here: the log says what", kRestOfFile);
+  }
   if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged)
     return Refuse(result.problem, result.ending == kUnknownEnding ? kWithoutFile : kPartOfFile);
   if (!result.ending.empty()) PutAside(result.ending);
@@ -321,6 +360,29 @@ void Snapshots::PutAsideUnopened() noexcept {
     if (disk_.IsFile(Path())) PutAside(kUnreadEnding);
   } catch (const std::bad_alloc&) {  // the file keeps its name
   }
+}
+
+void Snapshots::KeepFile() noexcept {
+  int error = EEXIST;
+  try {
+    const std::string path = Path();
+    for (int i = 1; error == EEXIST && i <= kMostKept; ++i) {
+      const std::string second =
+          path + std::string(kLeftOutEnding) + (i > 1 ? "-" + std::to_string(i) : std::string());
+      error = disk_.AreSame(path, second) ? 0 : disk_.Link(path, second);
+      if (error == 0 && server_.log != nullptr)
+        server_.log->Warning(
+            "something of the file was left out, and the next save takes its place: it is kept as ", second,
+            ", too");
+    }
+  } catch (const std::bad_alloc&) {
+    error = ENOMEM;
+  }
+  if (error == 0 || server_.log == nullptr) return;
+  server_.log->Warning(
+      "something of the file was left out, and the next save takes its place: it cannot be kept under "
+      "another name: ",
+      error == EEXIST ? "there are such files already" : std::strerror(error));
 }
 
 void Snapshots::PutAside(std::string_view ending) noexcept {
@@ -342,7 +404,8 @@ void Snapshots::PutAside(std::string_view ending) noexcept {
 void Snapshots::Refuse(std::string_view problem, std::string_view otherwise) noexcept {
   server_.shutdown_requested = true;
   try {
-    refused_.assign(problem).append("; with rdb-load-damaged yes, ").append(otherwise);
+    refused_.assign(problem);
+    if (!otherwise.empty()) refused_.append("; with rdb-load-damaged yes, ").append(otherwise);
   } catch (const std::bad_alloc&) {
     refused_ = "out of memory";  // short enough to need none
   }
@@ -369,6 +432,10 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (result.stale != 0) log.Notice("loaded ", result.stale, " stale values");
   if (result.modules != 0) log.Warning("skipped ", result.modules, " keys with values of modules");
   if (result.extras != 0) log.Warning("skipped ", result.extras, " records of modules");
+  if (result.refused_values != 0)
+    log.Warning("left out ", result.refused_values, " keys with values that cannot be read");
+  if (result.shareless != 0)
+    log.Warning("left out ", result.shareless, " keys: there are too many namespaces for them");
   if (result.empty != 0) log.Warning("skipped ", result.empty, " keys without members");
   if (result.libraries != 0) log.Notice("loaded ", result.libraries, " libraries of functions");
   if (result.refused != 0)

@@ -69,8 +69,8 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   bool saving() const noexcept;
   // True while a save in slices runs whose result becomes the file.
   bool saving_file() const noexcept;
-  // REQUIRES: saving().
-  void Cancel() noexcept;
+  // Returns false, and has no effect, if it is too late: the file takes its place. REQUIRES: saving().
+  bool Cancel() noexcept;
   // True after Cancel until saving() is false. A save may be scheduled meanwhile, and begins when the cancelled save has
   // ended.
   bool cancelling() const noexcept;
@@ -102,8 +102,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // if the file does not exist. REQUIRES: !loading().
   //
   // If only a part of the file can be loaded: with rdb-load-damaged yes the server goes on with the loaded part, and the file
-  // gets another name (an ending of loader.h), which protects the file from later saves. With no, the file stays as is, and
-  // the server stops: see refused().
+  // gets another name (an ending of loader.h), which protects the file from later saves. If the whole file was read, but something
+  // of it has no place here, the file keeps its name and gets a second one. With no, the file stays as is, and the server stops: see
+  // refused(). So it does, as Redis does, if the file has a database that does not exist here.
   void LoadSoon(Now now);
   // The reason why the file was refused: the daemon must end with an error, and saves nothing. "": not refused.
   const std::string& refused() const noexcept { return refused_; }
@@ -120,8 +121,8 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   // loaded any more. NoteNamespaceFlushed throws std::bad_alloc.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
   void NoteNamespaceFlushed(std::string_view prefix);
-  // FLUSHALL: with save points, a save replaces the file now, as in Redis: a crash does not bring the keys back. A running
-  // save of the old keys is given up first, in slices; a load comes to its end first.
+  // FLUSHALL: with save points, a file without keys replaces the file before the answer, as in Redis: a crash does not bring the
+  // keys back. A running save of the old keys to a file is given up first. If the disk takes no new file, the old one goes.
   void NoteAllFlushed(Now now);
   // INVALIDATE: keys with these tags are not loaded any more. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
@@ -141,11 +142,16 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void Tell(const LoadResult& result) noexcept;
   void TellOfKeys(const LoadResult& result, Log& log) noexcept;
   void EndLoad(const LoadResult& result) noexcept;
+  std::string SaveNothingNow(Now now);
+  // The file has keys that were flushed, and no other could be written in its place.
+  void RemoveFile();
+  // Gives the file a second name, which protects what a load has left out from later saves; or logs the failure.
+  void KeepFile() noexcept;
   // Gives the file a name with this ending, or logs the failure.
   void PutAside(std::string_view ending) noexcept;
   // Likewise, for a file that could not be opened.
   void PutAsideUnopened() noexcept;
-  // `otherwise`: what the start does with rdb-load-damaged yes.
+  // `otherwise`: what the start does with rdb-load-damaged yes; empty: the same.
   void Refuse(std::string_view problem, std::string_view otherwise) noexcept;
 
   Server& server_;
@@ -157,8 +163,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   uint64_t last_save_mono_ms_ = 0;                   // of the last save, or the start
   std::function<void(const LoadResult&)> received_;  // not empty: a master's file is loaded
   bool loaded_ = false;                              // since the start
-  bool outlived_ = false;                            // the file has keys removed by FLUSHALL
-  bool scheduled_ = false;                           // a save begins when no other runs
+  bool outlived_ = false;                            // no file was written after a FLUSHALL
+  bool replaced_ = false;   // the file that is loaded has no name any more, because of a FLUSHALL
+  bool scheduled_ = false;  // a save begins when no other runs
   StopSave stop_save_ = StopSave::kNone;
   std::string refused_;
 };

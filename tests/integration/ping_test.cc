@@ -216,6 +216,7 @@ TEST_CASE("--check-rdb says what a snapshot file has, or where it is damaged, as
   flipped[saved.size() - 10] = static_cast<char>(flipped[saved.size() - 10] ^ 1);  // of the last value
   CHECK(damaged(flipped).ends_with(": the checksum is wrong\n"));
   CHECK(damaged(saved + "more").ends_with(": bytes follow its end\n"));
+  CHECK(damaged(saved + saved).ends_with(": bytes follow its end\n"));
   std::string newer = saved;
   newer.replace(5, 4, "0099");
   CHECK(damaged(newer) == "mayfly: " + file + " has version 99, which is not known\n");

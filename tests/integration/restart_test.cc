@@ -234,6 +234,33 @@ TEST_CASE("with rdb-load-damaged no, a daemon with a damaged file ends with one 
 }
 
 TEST_CASE(
+    "a daemon with fewer databases than its file ends with one line, and the file stays, as with Redis") {
+  const Folder folder;
+  const std::string file = folder.path() + "/dump.rdb";
+  {
+    Daemon daemon({"--dir", folder.path(), "--databases", "32", "--save", "3600 1"});
+    Client client(daemon);
+    CHECK(client.Run({"SELECT", "20"}) == "OK");
+    CHECK(client.Run({"SET", "k", "v"}) == "OK");
+    CHECK(client.Run({"SAVE"}) == "OK");
+  }
+  const std::string bytes = ReadWhole(file);
+  for (const char* damaged : {"yes", "no"}) {
+    const Ended ended =
+        Daemon::RunToEnd({"--dir", folder.path(), "--port", std::to_string(FreePort()), "--bind", "127.0.0.1",
+                          "--rdb-load-damaged", damaged, "--save", "3600 1"});
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.output.find("mayfly: " + file + " has keys of database 20, and the option databases is 16") !=
+          std::string::npos);
+    CHECK(ReadWhole(file) == bytes);
+  }
+  const Daemon daemon({"--dir", folder.path(), "--databases", "21"});
+  Client client(daemon);
+  CHECK(client.Run({"SELECT", "20"}) == "OK");
+  CHECK(Eventually([&] { return client.Run({"GET", "k"}) == "v"; }));
+}
+
+TEST_CASE(
     "no client is refused while a daemon with an inherited socket is started anew, and the keys are there") {
   const Folder folder;
   const ManagersSocket socket;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <mutex>
 #include <new>
@@ -108,16 +109,32 @@ class MemoryDisk final : public Disk {
     read_.erase(0, count);
     return 0;
   }
-  int Sync(int) override { return Call(); }
+  int Sync(int) override {
+    if (before) before("sync");
+    return Call();
+  }
   void BeginSync(int) noexcept override {}
   int Close(int) override { return Call(); }
   int SyncFolder(const std::string&) override { return Call(); }
   int Rename(const std::string& from, const std::string& to) override {
+    if (before) before("rename");
     const std::lock_guard lock(mutex_);
     if (Fails()) return error_;
     files_[to] = std::move(files_[from]);
     files_.erase(from);
     return 0;
+  }
+  // A copy: no file changes after it has its name.
+  int Link(const std::string& path, const std::string& second) override {
+    const std::lock_guard lock(mutex_);
+    if (Fails()) return error_;
+    if (files_.contains(second)) return EEXIST;
+    files_[second] = files_[path];
+    return 0;
+  }
+  bool AreSame(const std::string& path, const std::string& other) override {
+    const std::lock_guard lock(mutex_);
+    return files_.contains(path) && files_.contains(other) && files_[path] == files_[other];
   }
   int Remove(const std::string& path) override {
     const std::lock_guard lock(mutex_);
@@ -133,6 +150,8 @@ class MemoryDisk final : public Disk {
   }
 
   size_t piece = SIZE_MAX;  // bytes of a read
+  // Called before a sync and before a rename, by the thread that makes the call.
+  std::function<void(std::string_view)> before;
 
  private:
   bool Fails() noexcept {

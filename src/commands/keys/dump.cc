@@ -7,10 +7,12 @@
 #include <string>
 #include <utility>
 
+#include "base/log/log.h"
 #include "cache/keyspace/adopter.h"
 #include "cache/keyspace/databases.h"
 #include "cache/owners/lfu.h"
 #include "config/sources/options.h"
+#include "config/words.h"
 #include "exec/dispatch/context.h"
 #include "exec/values/timed_access.h"
 #include "snapshot/dump_payload.h"
@@ -117,6 +119,9 @@ void Restore(Context& ctx, Args& args) {
   rdb::ValueIn reader(ValueLimitsOf(ctx.server.options.settings()));
   const rdb::ValueStatus status = ReadValue(ctx, *payload, in, reader);
   if (status != rdb::ValueStatus::kDone && status != rdb::ValueStatus::kExpired) return ctx.Fail(kBadPayload);
+  if (reader.wrong_length() && ctx.server.log != nullptr)
+    ctx.server.log->Warning("RESTORE of ", config::Printable(key.text),
+                            ": the stream says a wrong length, and has its true length now");
   const std::optional<Expiry> deadline = DeadlineOf(*ttl, options.absolute, ctx);
   if (!deadline || status == rdb::ValueStatus::kExpired) {
     if (existing != nullptr) ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);

@@ -16,6 +16,14 @@ void Save(Context& ctx, Args&) {
   ctx.reply.Ok();
 }
 
+// Returns false if the file takes its place already. Without its file a stop is given up.
+bool Cancel(Server& server, Snapshots& snapshots) {
+  StopWait* const stop = StopWait::IfMade(server);
+  if (stop == nullptr || !stop->saves()) return snapshots.Cancel();
+  stop->Abort();
+  return true;
+}
+
 // SCHEDULE makes no difference: nothing else writes files that a save would have to wait for.
 void BgSave(Context& ctx, Args& args) {
   Snapshots& snapshots = Snapshots::Of(ctx.server);
@@ -23,11 +31,8 @@ void BgSave(Context& ctx, Args& args) {
   if (!cancel) static_cast<void>(args.Accept("SCHEDULE"));
   if (!args.Done()) return ctx.Fail(errors::kSyntax);
   if (cancel) {
-    if (!snapshots.saving() || snapshots.cancelling())
+    if (!snapshots.saving() || snapshots.cancelling() || !Cancel(ctx.server, snapshots))
       return ctx.Fail("ERR Background saving is currently not in progress or scheduled");
-    // Without its file a stop is given up.
-    StopWait* const stop = StopWait::IfMade(ctx.server);
-    stop != nullptr && stop->saves() ? stop->Abort() : snapshots.Cancel();
     return ctx.reply.Simple("Background saving cancelled");
   }
   if (snapshots.cancelling()) {

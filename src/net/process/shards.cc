@@ -11,7 +11,10 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
+#include <string>
+#include <system_error>
 
 #include "base/bits/key_slot.h"
 #include "net/process/process.h"
@@ -389,6 +392,24 @@ StartFolder::~StartFolder() {
 }
 bool StartFolder::Enter() const noexcept { return fd_ >= 0 && ::fchdir(fd_) == 0; }
 
+namespace {
+
+// With fewer shards than before, the files of the others stay, and so do their keys.
+void WarnOfOtherFiles(const config::Settings& settings, Log& log) {
+  constexpr int64_t kMostLooked = 128;
+  if (settings.dbfilename.empty()) return;
+  for (int64_t i = settings.shards; i < settings.shards + kMostLooked; ++i) {
+    const int64_t port = FirstPort(settings) + i;
+    const std::string path = settings.dir.path + '/' + settings.dbfilename + '.' + std::to_string(port);
+    std::error_code error;
+    if (std::filesystem::exists(path, error))
+      log.Warning("the keys of ", path, " are not loaded: with shards ", settings.shards,
+                  " no shard has the port ", port);
+  }
+}
+
+}  // namespace
+
 Problem RunShards(const config::Options& options, const std::vector<std::string>& words,
                   const std::vector<std::string>& environment, const StartFolder& start, Log& log) {
   const config::Settings& settings = options.settings();
@@ -404,6 +425,7 @@ Problem RunShards(const config::Options& options, const std::vector<std::string>
   if (const Problem problem = pid_file.Write()) log.Warning(*problem);
   ServiceManager manager(settings.supervised, environment, ::getpid(), log);
   Shards shards(start, manager, log);
+  WarnOfOtherFiles(settings, log);
   shards.Add(settings, words, file.Path());
   return shards.Run(environment);
 }

@@ -116,6 +116,17 @@ int Disk::Rename(const std::string& from, const std::string& to) {
   return ErrorOf(rename(from.c_str(), to.c_str()));
 }
 
+int Disk::Link(const std::string& path, const std::string& second) {
+  return ErrorOf(link(path.c_str(), second.c_str()));
+}
+
+bool Disk::AreSame(const std::string& path, const std::string& other) {
+  struct stat one{};
+  struct stat two{};
+  return stat(path.c_str(), &one) == 0 && stat(other.c_str(), &two) == 0 && one.st_dev == two.st_dev &&
+         one.st_ino == two.st_ino;
+}
+
 int Disk::SyncFolder(const std::string& path) {
   const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (folder < 0) return errno;

@@ -43,6 +43,10 @@ class Disk {
   virtual int Close(int file);
   // Puts a file in the place of another, which may exist.
   virtual int Rename(const std::string& from, const std::string& to);
+  // Gives the file a second name. Returns EEXIST if there is a file with this name.
+  virtual int Link(const std::string& path, const std::string& second);
+  // True if both names are the same file's.
+  virtual bool AreSame(const std::string& path, const std::string& other);
   // Returns when the names of the folder's files are on the disk.
   virtual int SyncFolder(const std::string& path);
   virtual int Remove(const std::string& path);

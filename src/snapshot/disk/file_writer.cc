@@ -30,16 +30,28 @@ FileWriter::FileWriter(Disk& disk, Target target, std::function<void()> wake)
       thread_([this] { Work(); }) {}
 
 FileWriter::~FileWriter() {
-  Abandon();
-  thread_.join();
-}
-
-void FileWriter::Abandon() noexcept {
   {
     const std::lock_guard lock(mutex_);
     abandoned_ = !finished_;
   }
   told_.notify_all();
+  thread_.join();
+}
+
+bool FileWriter::Abandon() noexcept {
+  bool in_time = false;
+  {
+    const std::lock_guard lock(mutex_);
+    in_time = abandoned_ = !placed_;
+  }
+  told_.notify_all();
+  return in_time;
+}
+
+bool FileWriter::Place() noexcept {
+  const std::lock_guard lock(mutex_);
+  placed_ = !abandoned_;
+  return placed_;
 }
 
 void FileWriter::Give(std::string&& chunk) {
@@ -203,6 +215,7 @@ std::string FileWriter::WriteFile() {
   if (const int error = disk_.Sync(file_)) return Failure("cannot sync", temporary_, error);
   if (const int error = disk_.Close(std::exchange(file_, -1)))
     return Failure("cannot close", temporary_, error);
+  if (!Place()) return "abandoned";
   if (const int error = disk_.Rename(temporary_, path_))
     return Failure("cannot rename " + temporary_ + " to", path_, error);
   if (const int error = disk_.SyncFolder(folder_)) return Failure("cannot sync the folder", folder_, error);

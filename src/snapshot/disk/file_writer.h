@@ -2,7 +2,7 @@
 //
 //   Give, Give ... --> the thread writes them to a temporary file --> Finish: checksum, sync, rename
 //                                   |
-//                                   +-- a failure, or no Finish: the temporary file is removed
+//                                   +-- a failure, no Finish, or Abandon before the rename: the temporary file is removed
 //
 // The file gets its name only when all bytes are on the disk. Whoever opens the name finds the old file or the new file,
 // whole, even after a loss of power. The thread syncs every kSyncBytes: the last sync takes no longer than others.
@@ -55,7 +55,7 @@ class FileWriter final : public SaveTarget {
   std::string Collect() noexcept override;
   size_t waiting_bytes() const noexcept override { return waiting_bytes_; }
   void Finish() override;
-  void Abandon() noexcept override;
+  bool Abandon() noexcept override;
   State state() noexcept override;
   const std::string& problem() const noexcept override { return problem_; }
   uint64_t written_bytes() noexcept override;
@@ -74,6 +74,8 @@ class FileWriter final : public SaveTarget {
   void KeepLast(std::string_view chunk);
   // Writes the checksum, or verifies the file's own.
   std::string EndFile();
+  // From now on it is too late for Abandon. Returns false if the file is given up.
+  bool Place() noexcept;
   // Returns the next chunk, or null at the end. `abandoned`: the file is given up.
   const std::string* Next(bool& abandoned);
 
@@ -91,6 +93,7 @@ class FileWriter final : public SaveTarget {
   size_t written_ = 0;
   bool finished_ = false;
   bool abandoned_ = false;
+  bool placed_ = false;  // the thread renames the file, or has renamed it
   State state_ = State::kWriting;
   std::string problem_;  // set before state_ changes, and never after
   uint64_t written_bytes_ = 0;

@@ -27,8 +27,9 @@ class SaveTarget {
   virtual size_t waiting_bytes() const noexcept = 0;
   // All bytes were given: the last one is the opcode of the end. REQUIRES: called once.
   virtual void Finish() = 0;
-  // Nothing more comes, and the state becomes kFailed soon. REQUIRES: not after Finish.
-  virtual void Abandon() noexcept = 0;
+  // Nothing more comes, and the state becomes kFailed soon. Returns false, and has no effect, if it is too late: everything is
+  // on its way to its place.
+  virtual bool Abandon() noexcept = 0;
   virtual State state() noexcept = 0;
   // Why the state is kFailed: one line.
   virtual const std::string& problem() const noexcept = 0;

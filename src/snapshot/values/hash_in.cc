@@ -51,12 +51,16 @@ bool HashIn::Set(std::string_view field, std::string_view value, uint64_t deadli
   return true;
 }
 
+void HashIn::Take(std::string_view field, std::string_view value, uint64_t deadline_ms) {
+  refused_ = refused_ || !Set(field, value, deadline_ms);
+}
+
 ReadStatus HashIn::Plain(In& in) {
   std::string_view field;
   std::string_view value;
   ReadStatus status = in.String(field);
   Then(status, [&] { return in.String(value); });
-  if (status == ReadStatus::kOk && !Set(field, value, 0)) return ReadStatus::kBad;
+  if (status == ReadStatus::kOk) Take(field, value, 0);
   return status;
 }
 
@@ -68,12 +72,14 @@ ReadStatus HashIn::TimedRedis(In& in) {
   Then(status, [&] { return in.String(field); });
   Then(status, [&] { return in.String(value); });
   if (status != ReadStatus::kOk) return status;
-  if (ms > kLatestMs) return ReadStatus::kBad;
-  if (ms != 0 && type_ == type::kHashTtl) {
+  bool good = ms <= kLatestMs;
+  if (good && ms != 0 && type_ == type::kHashTtl) {
     ms += smallest_ms_ - 1;
-    if (ms == 0) return ReadStatus::kBad;
+    good = ms != 0;
   }
-  return Set(field, value, ms) ? ReadStatus::kOk : ReadStatus::kBad;
+  refused_ = refused_ || !good;
+  Take(field, value, ms);
+  return status;
 }
 
 ReadStatus HashIn::TimedValkey(In& in) {
@@ -85,8 +91,9 @@ ReadStatus HashIn::TimedValkey(In& in) {
   Then(status, [&] { return in.String(value); });
   Then(status, [&] { return in.Millis(ms); });
   if (status != ReadStatus::kOk) return status;
-  if (ms < kNone || ms == 0) return ReadStatus::kBad;
-  return Set(field, value, ms == kNone ? 0 : static_cast<uint64_t>(ms)) ? ReadStatus::kOk : ReadStatus::kBad;
+  refused_ = refused_ || ms < kNone || ms == 0;
+  Take(field, value, ms == kNone ? 0 : static_cast<uint64_t>(ms));
+  return status;
 }
 
 ReadStatus HashIn::Smallest(In& in) {
@@ -94,9 +101,11 @@ ReadStatus HashIn::Smallest(In& in) {
   int64_t ms = 0;
   const ReadStatus status = in.Millis(ms);
   if (status != ReadStatus::kOk) return status;
-  if (ms < 0 || static_cast<uint64_t>(ms) > kLatestMs) return ReadStatus::kBad;
-  smallest_ms_ = static_cast<uint64_t>(ms);
   has_smallest_ = true;
+  if (ms < 0 || static_cast<uint64_t>(ms) > kLatestMs)
+    refused_ = true;
+  else
+    smallest_ms_ = static_cast<uint64_t>(ms);
   return status;
 }
 
@@ -138,10 +147,12 @@ ValueStatus HashIn::Packed(In& in, size_t& budget) {
       good = Timed(packed, fields);
   }
   Spend(budget, fields);
-  return good ? End() : ValueStatus::kBad;
+  refused_ = refused_ || !good;
+  return End();
 }
 
 ValueStatus HashIn::End() const noexcept {
+  if (refused_) return ValueStatus::kRefused;
   if (value_->Size() != 0) return ValueStatus::kDone;
   return expired_ != 0 ? ValueStatus::kExpired : ValueStatus::kEmpty;
 }

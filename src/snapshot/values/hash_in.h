@@ -34,7 +34,9 @@ class HashIn {
   template <class Reader>
   bool Untimed(std::string_view packed, size_t& fields);
   bool Timed(std::string_view packed, size_t& fields);
-  // Returns false for an existing field, or for a deadline that no server sets. `deadline_ms`: Unix time; 0 for none.
+  // Sets a field, unless the value is refused already. `deadline_ms`: Unix time; 0 for none.
+  void Take(std::string_view field, std::string_view value, uint64_t deadline_ms);
+  // Returns false for an existing field, or for a deadline that no server sets.
   bool Set(std::string_view field, std::string_view value, uint64_t deadline_ms);
   ValueStatus End() const noexcept;
 
@@ -45,6 +47,7 @@ class HashIn {
   bool has_smallest_ = false;
   uint64_t smallest_ms_ = 0;  // the other deadlines are differences from this deadline
   size_t expired_ = 0;
+  bool refused_ = false;
 };
 
 }  // namespace mayfly::rdb

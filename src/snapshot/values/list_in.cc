@@ -33,16 +33,17 @@ ReadStatus ListIn::Node(In& in, size_t& budget) {
   uint64_t kind = quicklist_node::kPacked;
   std::string_view packed;
   ReadStatus status = type_ == type::kQuicklist2 ? in.Length(kind) : ReadStatus::kOk;
-  if (status == ReadStatus::kOk && kind != quicklist_node::kPacked && kind != quicklist_node::kPlain)
-    return ReadStatus::kBad;
   Then(status, [&] { return in.String(packed); });
   if (status != ReadStatus::kOk) return status;
+  refused_ = refused_ || (kind != quicklist_node::kPacked && kind != quicklist_node::kPlain);
+  if (refused_) return status;
   if (kind == quicklist_node::kPlain) return Push(packed), status;
   size_t elements = 0;
   const bool good = type_ == type::kQuicklist2 ? PushAll<ListpackReader>(packed, elements)
                                                : PushAll<ZiplistReader>(packed, elements);
   Spend(budget, elements);
-  return good ? status : ReadStatus::kBad;
+  refused_ = !good;
+  return status;
 }
 
 ValueStatus ListIn::Some(In& in, size_t& budget) {
@@ -54,6 +55,7 @@ ValueStatus ListIn::Some(In& in, size_t& budget) {
     status =
         elements_.Continue(in, budget, [&] { return type_ == type::kList ? Element(in) : Node(in, budget); });
   }
+  if (status == ValueStatus::kDone && refused_) return ValueStatus::kRefused;
   return status == ValueStatus::kDone && value_->Size() == 0 ? ValueStatus::kEmpty : status;
 }
 

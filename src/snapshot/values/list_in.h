@@ -34,6 +34,7 @@ class ListIn {
   const ListLimit limit_;
   std::unique_ptr<ListValue> value_;
   Counted elements_;  // or nodes
+  bool refused_ = false;
 };
 
 }  // namespace mayfly::rdb

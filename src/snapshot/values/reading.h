@@ -2,6 +2,9 @@
 //
 // A reader takes windows of the input, and keeps its place between windows. A reader consumes whole elements: an incomplete
 // element is read again from the next window.
+//
+// Wrong contents do not end a reader: it goes on to the end of the value without keeping anything more, so that the bytes after the
+// value can be read.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +27,8 @@ enum class ValueStatus : uint8_t {
   kExpired,  // the value is complete, but the deadlines of all its fields are over
   kMore,     // the window ends before the value does
   kSpent,    // the budget is spent before the value ends
-  kBad,      // the value is damaged
+  kBad,      // the value is damaged, and its end is not known
+  kRefused,  // the value is consumed, but its contents are wrong
 };
 
 // The limits of the small forms of each type.

@@ -15,7 +15,7 @@ bool SetIn::Knows(uint8_t type) noexcept {
 ReadStatus SetIn::Plain(In& in) {
   std::string_view member;
   const ReadStatus status = in.String(member);
-  if (status == ReadStatus::kOk && !Add(member)) return ReadStatus::kBad;
+  if (status == ReadStatus::kOk) refused_ = refused_ || !Add(member);
   return status;
 }
 
@@ -34,12 +34,14 @@ ValueStatus SetIn::Packed(In& in, size_t& budget) {
   const bool good = type_ == type::kSetIntset ? AddAll<IntsetReader>(packed, members)
                                               : AddAll<ListpackReader>(packed, members);
   Spend(budget, members);
-  return good ? ValueStatus::kDone : ValueStatus::kBad;
+  refused_ = !good;
+  return ValueStatus::kDone;
 }
 
 ValueStatus SetIn::Some(In& in, size_t& budget) {
   const ValueStatus status =
       type_ == type::kSet ? members_.Continue(in, budget, [&] { return Plain(in); }) : Packed(in, budget);
+  if (status == ValueStatus::kDone && refused_) return ValueStatus::kRefused;
   return status == ValueStatus::kDone && value_->Size() == 0 ? ValueStatus::kEmpty : status;
 }
 

@@ -34,6 +34,7 @@ class SetIn {
   const ReadingTerms terms_;
   std::unique_ptr<SetValue> value_;
   Counted members_;
+  bool refused_ = false;
 };
 
 }  // namespace mayfly::rdb

@@ -38,7 +38,7 @@ ReadStatus SortedSetIn::Plain(In& in) {
   double score = 0;
   ReadStatus status = in.String(name);
   Then(status, [&] { return type_ == type::kZset ? in.Double(score) : in.DoubleText(score); });
-  if (status == ReadStatus::kOk && !Add(name, score)) return ReadStatus::kBad;
+  if (status == ReadStatus::kOk) refused_ = refused_ || !Add(name, score);
   return status;
 }
 
@@ -65,12 +65,14 @@ ValueStatus SortedSetIn::Packed(In& in, size_t& budget) {
   const bool good = type_ == type::kZsetZiplist ? AddAll<ZiplistReader>(packed, members)
                                                 : AddAll<ListpackReader>(packed, members);
   Spend(budget, members);
-  return good ? ValueStatus::kDone : ValueStatus::kBad;
+  refused_ = !good;
+  return ValueStatus::kDone;
 }
 
 ValueStatus SortedSetIn::Some(In& in, size_t& budget) {
   const bool plain = type_ == type::kZset || type_ == type::kZsetText;
   const ValueStatus status = plain ? SomePlain(in, budget) : Packed(in, budget);
+  if (status == ValueStatus::kDone && refused_) return ValueStatus::kRefused;
   return status == ValueStatus::kDone && value_->Size() == 0 ? ValueStatus::kEmpty : status;
 }
 

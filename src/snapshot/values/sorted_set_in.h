@@ -36,6 +36,7 @@ class SortedSetIn {
   const ReadingTerms terms_;
   std::unique_ptr<SortedSetValue> value_;
   Counted members_;
+  bool refused_ = false;
 };
 
 }  // namespace mayfly::rdb

@@ -32,32 +32,30 @@ ReadStatus StreamIn::Node(In& in, size_t& budget) {
   std::string_view key;
   std::string_view listpack;
   ReadStatus status = in.String(key);
-  if (status == ReadStatus::kOk && key.size() != kStreamIdBytes) return ReadStatus::kBad;
   Then(status, [&] { return in.String(listpack); });
-  if (status != ReadStatus::kOk) return status;
+  if (status == ReadStatus::kOk) refused_ = refused_ || !TakeNode(key, listpack, budget);
+  return status;
+}
+
+bool StreamIn::TakeNode(std::string_view key, std::string_view listpack, size_t& budget) {
   StreamId first;
-  if (In(key).StreamId(first.ms, first.sequence) != ReadStatus::kOk) return ReadStatus::kBad;
+  if (key.size() != kStreamIdBytes || In(key).StreamId(first.ms, first.sequence) != ReadStatus::kOk)
+    return false;
   StreamNodeIn node(first, listpack);
   StreamNodeEntry entry;
   size_t room = std::max(kLeastRoom, kMostGrowth * listpack.size());
-  for (;;) {
-    switch (node.Next(entry)) {
-      case ItemStatus::kBad:
-        return ReadStatus::kBad;
-      case ItemStatus::kEnd:
-        return ReadStatus::kOk;
-      case ItemStatus::kItem:
-        break;
-    }
+  for (ItemStatus status = node.Next(entry); status != ItemStatus::kEnd; status = node.Next(entry)) {
+    if (status == ItemStatus::kBad) return false;
     Spend(budget, 1);
     if (entry.deleted) continue;  // XSETID can let entries with lower IDs follow
-    if (entry.id <= value_->last_id()) return ReadStatus::kBad;
+    if (entry.id <= value_->last_id()) return false;
     for (const std::string_view text : entry.pairs) {
-      if (text.size() > room) return ReadStatus::kBad;
+      if (text.size() > room) return false;
       room -= text.size();
     }
     value_->Append(entry.id, entry.pairs, limits_);
   }
+  return true;
 }
 
 ReadStatus StreamIn::Totals(In& in) {
@@ -65,7 +63,7 @@ ReadStatus StreamIn::Totals(In& in) {
   StreamId last;
   ReadStatus status = in.Length(length);
   Then(status, [&] { return ReadId(in, last); });
-  uint64_t added = length;
+  uint64_t added = value_->length();
   StreamId max_deleted;
   if (type_ != type::kStream) {
     StreamId first;  // the stream itself knows
@@ -74,10 +72,13 @@ ReadStatus StreamIn::Totals(In& in) {
     Then(status, [&] { return in.Length(added); });
   }
   if (status != ReadStatus::kOk) return status;
-  if (length != value_->length() || last < value_->last_id()) return ReadStatus::kBad;
-  value_->SetLastId(last);
-  value_->SetMaxDeletedId(max_deleted);
-  value_->SetAdded(added);
+  wrong_length_ = length != value_->length();
+  refused_ = refused_ || last < value_->last_id();
+  if (!refused_) {
+    value_->SetLastId(last);
+    value_->SetMaxDeletedId(max_deleted);
+    value_->SetAdded(added);
+  }
   part_ = Part::kGroups;
   return status;
 }
@@ -89,9 +90,10 @@ ReadStatus StreamIn::GroupHead(In& in) {
   ReadStatus status = in.String(name);
   Then(status, [&] { return ReadId(in, last_delivered); });
   if (type_ != type::kStream) Then(status, [&] { return in.Length(entries_read); });
-  if (status != ReadStatus::kOk) return status;
+  if (status != ReadStatus::kOk || refused_) return status;
   StreamGroups& groups = value_->EditGroups();
-  if (groups.Find(name) != nullptr) return ReadStatus::kBad;
+  refused_ = groups.Find(name) != nullptr;
+  if (refused_) return status;
   group_ = &groups.Add(name, last_delivered, static_cast<int64_t>(entries_read));
   held_ = 0;
   return status;
@@ -104,10 +106,11 @@ ReadStatus StreamIn::Pending(In& in) {
   ReadStatus status = in.StreamId(id.ms, id.sequence);
   Then(status, [&] { return in.Millis(ms); });
   Then(status, [&] { return in.Length(deliveries); });
-  if (status != ReadStatus::kOk) return status;
+  if (status != ReadStatus::kOk || refused_) return status;
   const auto count = static_cast<uint32_t>(std::min<uint64_t>(deliveries, UINT32_MAX));
-  if (group_->pending() != 0 && id <= group_->deliveries().Last()) return ReadStatus::kBad;
-  return group_->AddPending(id, ms, count) ? ReadStatus::kOk : ReadStatus::kBad;
+  const bool ascends = group_->pending() == 0 || id > group_->deliveries().Last();
+  refused_ = !ascends || !group_->AddPending(id, ms, count);
+  return status;
 }
 
 // A consumer has the time when it was seen, and since Redis 7.2 the time when it was active.
@@ -118,8 +121,9 @@ ReadStatus StreamIn::ConsumerHead(In& in) {
   Then(status, [&] { return in.Millis(seen_ms); });
   int64_t active_ms = seen_ms;
   if (type_ >= type::kStream3) Then(status, [&] { return in.Millis(active_ms); });
-  if (status != ReadStatus::kOk) return status;
-  if (group_->FindConsumer(name) != nullptr) return ReadStatus::kBad;
+  if (status != ReadStatus::kOk || refused_) return status;
+  refused_ = group_->FindConsumer(name) != nullptr;
+  if (refused_) return status;
   consumer_ = &group_->AddConsumer(name, seen_ms);
   consumer_->active_ms = active_ms;
   return status;
@@ -128,22 +132,27 @@ ReadStatus StreamIn::ConsumerHead(In& in) {
 ReadStatus StreamIn::Held(In& in) {
   StreamId id;
   const ReadStatus status = in.StreamId(id.ms, id.sequence);
-  if (status != ReadStatus::kOk) return status;
-  if (consumer_->pending() != 0 && id <= consumer_->ids().Last()) return ReadStatus::kBad;
+  if (status != ReadStatus::kOk || refused_) return status;
+  const bool ascends = consumer_->pending() == 0 || id > consumer_->ids().Last();
   ++held_;
-  return group_->Assign(id, *consumer_) ? ReadStatus::kOk : ReadStatus::kBad;
+  refused_ = !ascends || !group_->Assign(id, *consumer_);
+  return status;
 }
 
 ReadStatus StreamIn::GivenBack(In& in) {
   StreamId id;
   const ReadStatus status = in.StreamId(id.ms, id.sequence);
-  if (status != ReadStatus::kOk) return status;
+  if (status == ReadStatus::kOk) refused_ = refused_ || !TakeGivenBack(id);
+  return status;
+}
+
+bool StreamIn::TakeGivenBack(StreamId id) {
   consumer_ = group_->FindConsumer(kGivenBack);
   if (consumer_ == nullptr) consumer_ = &group_->AddConsumer(kGivenBack, 0);
-  if (!group_->Assign(id, *consumer_)) return ReadStatus::kBad;
+  if (!group_->Assign(id, *consumer_)) return false;
   group_->Deliver(id, *consumer_, 0, group_->Find(id)->count);
   ++held_;
-  return status;
+  return true;
 }
 
 ReadStatus StreamIn::Element(In& in) {
@@ -208,7 +217,7 @@ ReadStatus StreamIn::Step(In& in) {
     const bool of_group = part_ == Part::kConsumers || part_ == Part::kGivenBack;
     part_ = AfterPart();
     // Every pending entry of a group has a consumer.
-    if (of_group && part_ == Part::kGroups && held_ != group_->pending()) return ReadStatus::kBad;
+    if (of_group && part_ == Part::kGroups) refused_ = refused_ || held_ != group_->pending();
     return ReadStatus::kOk;
   }
   const ReadStatus status = ReadWhole(in, [&] { return Element(in); });
@@ -231,7 +240,7 @@ ValueStatus StreamIn::Some(In& in, size_t& budget) {
     if (const ReadStatus status = Step(in); status != ReadStatus::kOk) return NotOk(status);
     Spend(budget, 1);
   }
-  return ValueStatus::kDone;
+  return refused_ ? ValueStatus::kRefused : ValueStatus::kDone;
 }
 
 }  // namespace mayfly::rdb

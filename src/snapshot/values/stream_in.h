@@ -7,8 +7,9 @@
 //   after the consumers of a group, type 27:  number of IDs | { 16 bytes }: pending entries given back by a consumer. Here the
 //     entries belong to a special consumer, kGivenBack, and have been idle for ever
 //
-// Damage is: IDs that do not ascend, entries after the stream's last ID, a wrong number of entries, a listpack whose items do
-// not follow the layout, and a pending entry with no consumer of the group, or with two.
+// Wrong contents are: IDs that do not ascend, entries after the stream's last ID, a listpack whose items do not follow the layout,
+// and a pending entry with no consumer of the group, or with two. A stream with another number of entries than it says has its true
+// length: release candidates of Redis 5.0 counted wrongly, and every server since passes the number on.
 #pragma once
 
 #include <array>
@@ -38,6 +39,8 @@ class StreamIn {
   // Throws std::bad_alloc; then the reader cannot go on.
   ValueStatus Some(In& in, size_t& budget);
   std::unique_ptr<RichValue> Take() noexcept { return std::move(value_); }
+  // True if the stream says another length than it has.
+  bool wrong_length() const noexcept { return wrong_length_; }
 
   static constexpr std::string_view kGivenBack = "(given back)";
 
@@ -66,6 +69,8 @@ class StreamIn {
   };
 
   ReadStatus Node(In& in, size_t& budget);
+  // Returns false for wrong contents; so do the other functions of this kind.
+  bool TakeNode(std::string_view key, std::string_view listpack, size_t& budget);
   ReadStatus Totals(In& in);
   // The part after the last element of part_.
   Part AfterPart() const noexcept;
@@ -78,6 +83,7 @@ class StreamIn {
   // An ID of a pending entry of the consumer.
   ReadStatus Held(In& in);
   ReadStatus GivenBack(In& in);
+  bool TakeGivenBack(StreamId id);
   Sequence& SequenceOf(Part part) noexcept { return sequences_[static_cast<size_t>(part)]; }
 
   const uint8_t type_;
@@ -89,6 +95,8 @@ class StreamIn {
   StreamGroup* group_ = nullptr;        // read now
   StreamConsumer* consumer_ = nullptr;  // read now
   size_t held_ = 0;                     // pending entries of group_ with a consumer
+  bool refused_ = false;                // then group_ and consumer_ are not used any more
+  bool wrong_length_ = false;
 };
 
 }  // namespace mayfly::rdb

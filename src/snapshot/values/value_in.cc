@@ -84,6 +84,11 @@ std::unique_ptr<RichValue> ValueIn::TakeRich() noexcept {
       reader_);
 }
 
+bool ValueIn::wrong_length() const noexcept {
+  const StreamIn* const stream = std::get_if<StreamIn>(&reader_);
+  return stream != nullptr && stream->wrong_length();
+}
+
 size_t ValueIn::expired_fields() const noexcept {
   const HashIn* const hash = std::get_if<HashIn>(&reader_);
   return hash != nullptr ? hash->expired_fields() : 0;

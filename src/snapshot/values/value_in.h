@@ -9,7 +9,7 @@
 //         case ValueStatus::kMore: give `in` a longer window (In::bytes_needed says how long); if the input has no more bytes,
 //                                  the value is damaged
 //         case ValueStatus::kSpent: do other work first
-//         case ValueStatus::kBad, kEmpty, kExpired: there is no value
+//         case ValueStatus::kBad, kRefused, kEmpty, kExpired: there is no value
 //       }
 //     }
 //
@@ -19,10 +19,10 @@
 // Some data is lost. Fields past their deadlines are dropped and counted. Entries of streams marked as deleted are dropped,
 // and idempotent producers as well.
 //
-// kBad reports damage: members that occur twice, scores that are not numbers, IDs that do not ascend, collections with parts
-// that contradict each other. A value without members is kEmpty: a server that reads a file passes over the key, and RESTORE
-// refuses the payload. After kBad the place in the input is unspecified. After kDone, kEmpty and kExpired the whole value is
-// consumed.
+// kRefused reports wrong contents: members that occur twice, scores that are not numbers, IDs that do not ascend, collections with
+// parts that contradict each other. kBad reports bytes that are no value of the type. A value without members is kEmpty: a server
+// that reads a file passes over the key, and RESTORE refuses the payload. After kBad the place in the input is unspecified. After
+// kDone, kRefused, kEmpty and kExpired the whole value is consumed.
 //
 // Units of a budget: elements, and kBytesOfElement of texts. An element or a packed collection is read at once, whatever the
 // budget: a packed collection of another server is as large as its limits allow. A long string without compression is read in
@@ -88,6 +88,8 @@ class ValueIn {
   // Null for a string. REQUIRES: Some has returned kDone, or nothing follows but Begin and the destructor.
   std::unique_ptr<RichValue> TakeRich() noexcept;
 
+  // True for a stream that says another length than it has; it has its true length.
+  bool wrong_length() const noexcept;
   // The dropped fields of the value.
   size_t expired_fields() const noexcept;
 

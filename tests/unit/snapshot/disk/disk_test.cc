@@ -93,7 +93,7 @@ TEST_CASE_METHOD(DiskTest, "a writer that is abandoned leaves no file") {
   FileWriter writer(disk, {.folder = folder, .name = "never", .temporary = TemporaryName("x")}, [] {});
   writer.Give("some");
   writer.WaitForChunks();
-  writer.Abandon();
+  CHECK(writer.Abandon());
   writer.Wait();
   CHECK(writer.state() == FileWriter::State::kFailed);
   CHECK(std::filesystem::is_empty(folder));

@@ -75,6 +75,7 @@ class ValueRig : public KeyspaceFixture {
         continue;
       }
       back.expired_fields = reader.expired_fields();
+      if (back.status == ValueStatus::kRefused) CHECK((ends_early || begin == bytes.size()));
       if (back.status == ValueStatus::kDone) {
         CHECK((ends_early || begin == bytes.size()));
         Take(reader, back);
