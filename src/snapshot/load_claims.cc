@@ -58,14 +58,18 @@ void LoadClaims::NoteInvalidated(const Keyspace& keyspace, std::span<const std::
 }
 
 void LoadClaims::OnChange(const Change& change) {
+  if (change.reason == ChangeReason::kFlushed)
+    NoteFlushed(change.keyspace);
+  else
+    NoteGone(change.keyspace, change.key);
+}
+
+void LoadClaims::NoteGone(const Keyspace& keyspace, std::string_view key) noexcept {
   try {
-    if (change.reason == ChangeReason::kFlushed) {
-      NoteFlushed(change.keyspace);
-    } else if (gone_.size() < kMostKeys) {
-      gone_.insert(PlaceOf(change.keyspace, change.keyspace.HashOf(change.key)));
-    } else {
+    if (gone_.size() < kMostKeys)
+      gone_.insert(PlaceOf(keyspace, keyspace.HashOf(key)));
+    else
       overwhelmed_ = true;
-    }
   } catch (const std::bad_alloc&) {
     overwhelmed_ = true;
   }

@@ -32,6 +32,8 @@ class LoadClaims final : private ChangeListener {
   bool AllFlushed() const noexcept;
   // True if a key of the file may be loaded.
   bool MayCome(const Keyspace& home, const Key& key, std::span<const std::string> tags) const noexcept;
+  // A command that removes a key has found none: the file's key must not come.
+  void NoteGone(const Keyspace& keyspace, std::string_view key) noexcept;
   // A flush of a database: the file's keys for the database must not come. A listener does not hear of a flush if the
   // database has no keys.
   void NoteFlushed(const Keyspace& keyspace) noexcept;

@@ -67,6 +67,12 @@ bool Snapshots::Cancel() noexcept { return saver_->Cancel(); }
 bool Snapshots::cancelling() const noexcept { return saver_->cancelling(); }
 bool Snapshots::loading() const noexcept { return loader_->running(); }
 
+void Snapshots::NoteGone(Server& server, const Keyspace& keyspace, std::string_view key) noexcept {
+  Snapshots* const snapshots = IfMade(server);
+  if (snapshots == nullptr) return;
+  if (LoadClaims* const claims = snapshots->loader_->claims()) claims->NoteGone(keyspace, key);
+}
+
 void Snapshots::NoteFlushed(const Keyspace& keyspace) noexcept {
   if (LoadClaims* const claims = loader_->claims()) claims->NoteFlushed(keyspace);
 }

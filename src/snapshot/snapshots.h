@@ -117,6 +117,8 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   bool loading() const noexcept;
   // Ends the running load where it is. REQUIRES: loading().
   void StopLoad() noexcept;
+  // A command that removes a key has found none. DEL and kin report that themselves (Keyspace::Delete).
+  static void NoteGone(Server& server, const Keyspace& keyspace, std::string_view key) noexcept;
   // A flush of this database, also without keys, or of the namespace of this prefix in all databases: the file's keys are not
   // loaded any more. NoteNamespaceFlushed throws std::bad_alloc.
   void NoteFlushed(const Keyspace& keyspace) noexcept;

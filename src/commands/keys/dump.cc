@@ -18,6 +18,7 @@
 #include "snapshot/dump_payload.h"
 #include "snapshot/format/dump_footer.h"
 #include "snapshot/format/types.h"
+#include "snapshot/snapshots.h"
 #include "snapshot/value_limits.h"
 #include "snapshot/values/value_in.h"
 
@@ -124,7 +125,10 @@ void Restore(Context& ctx, Args& args) {
                             ": the stream says a wrong length, and has its true length now");
   const std::optional<Expiry> deadline = DeadlineOf(*ttl, options.absolute, ctx);
   if (!deadline || status == rdb::ValueStatus::kExpired) {
-    if (existing != nullptr) ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
+    if (existing != nullptr)
+      ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
+    else
+      Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
     return ctx.reply.Ok();
   }
   Entry* const entry =

@@ -9,6 +9,7 @@
 #include "exec/arguments/tag_words.h"
 #include "exec/arguments/task_words.h"
 #include "exec/arguments/ttl_words.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::expire_commands {
 namespace {
@@ -69,13 +70,16 @@ void ExpireWith(Context& ctx, Args& args, TimeUnit unit, TimeBase base) {
   if (task.given() && !task.Permit(ctx, args, key.text)) return;
 
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
-  if (entry == nullptr) return ctx.reply.Integer(0);
+  const bool over = ms < 0 || unix_ms <= ctx.now.wall_ms;
+  if (entry == nullptr) {
+    if (over && !conditions.any() && !task.given()) Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
+    return ctx.reply.Integer(0);
+  }
   std::optional<int64_t> current_unix_ms;
   if (entry->expires()) current_unix_ms = UnixDeadlineMs(*entry, ctx.now);
   if (!conditions.Allow(current_unix_ms, unix_ms)) return ctx.reply.Integer(0);
   if (task.given() && !entry->task() && entry->tags() == EntryExtra::kMostTags) return ctx.Fail(kTooManyTags);
   // A task whose time is over is due, and goes into its stream.
-  const bool over = ms < 0 || unix_ms <= ctx.now.wall_ms;
   if (over && !entry->task() && !task.given() && ctx.RemovesOverdue()) {
     ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
   } else {

@@ -3,6 +3,7 @@
 #include "cache/keyspace/databases.h"
 #include "exec/arguments/database_index.h"
 #include "exec/dispatch/context.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::key_move_commands {
 namespace {
@@ -42,7 +43,10 @@ void Move(Context& ctx, Args& args) {
   if (*index == ctx.session.db) return ctx.Fail(errors::kSameObject);
   const Key key = ctx.KeyAt(args, 1);
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
-  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (entry == nullptr) {
+    Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
+    return ctx.reply.Integer(0);
+  }
   Keyspace& to = ctx.server.databases.At(*index);
   const Key same_key = to.KeyOf(args[1]);
   if (to.Find(same_key, ctx.now) != nullptr) return ctx.reply.Integer(0);

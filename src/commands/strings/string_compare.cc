@@ -1,6 +1,7 @@
 // DIGEST, DELEX and DELIFEQ: digest of a string, and deletion of a key with a given value.
 #include "base/bits/digest.h"
 #include "exec/values/value_condition.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::string_compare_commands {
 namespace {
@@ -20,7 +21,10 @@ void DelEx(Context& ctx, Args& args) {
   if (!conditional && args.size() != 2) return ctx.Fail(errors::WrongArity(ctx.row.full_name));
   const Key key = ctx.KeyAt(args, 1);
   Entry* entry = ctx.keyspace.Find(key, ctx.now);
-  if (entry == nullptr) return ctx.reply.Integer(0);
+  if (entry == nullptr) {
+    if (!conditional) Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
+    return ctx.reply.Integer(0);
+  }
   if (conditional) {
     if (!IsString(*entry)) return ctx.Fail("ERR Key should be of string type if conditions are specified");
     args.Skip(1);

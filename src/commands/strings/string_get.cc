@@ -2,6 +2,7 @@
 #include "exec/arguments/expire_options.h"
 #include "exec/arguments/ttl_words.h"
 #include "exec/values/string_access.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::string_get_commands {
 namespace {
@@ -36,7 +37,10 @@ void StrLen(Context& ctx, Args& args) {
 
 void GetDel(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
-  Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Null(); });
+  Entry* const entry = ReadString(ctx, key, [&] {
+    Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
+    ctx.reply.Null();
+  });
   if (entry == nullptr) return;
   ReplyString(ctx, *entry);
   ctx.keyspace.Remove(key, *entry, ChangeReason::kDeleted);
@@ -67,7 +71,10 @@ void GetEx(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   args.Skip(1);
   if (!ReadGetExOptions(args, options)) return ctx.Fail(options.ttl.problem());
-  Entry* const entry = ReadString(ctx, key, [&] { ctx.reply.Null(); });
+  Entry* const entry = ReadString(ctx, key, [&] {
+    if (options.expire.IsPast(ctx.now)) Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
+    ctx.reply.Null();
+  });
   if (entry == nullptr) return;
   std::optional<Expiry> expiry;
   EntryTerms slide;

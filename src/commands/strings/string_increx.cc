@@ -6,6 +6,7 @@
 #include "exec/arguments/expire_options.h"
 #include "exec/call/usage.h"
 #include "exec/values/string_number.h"
+#include "snapshot/snapshots.h"
 
 namespace mayfly::string_increx_commands {
 namespace {
@@ -197,6 +198,8 @@ void IncrExBy(Context& ctx, const Key& key, const IncrExOptions& options) {
     Kind::Put(ctx, key, existing, *value, expiry, EventOf<Kind>(options, existing, expiry));
   } else if (existing != nullptr) {
     ctx.keyspace.Remove(key, *existing, ChangeReason::kDeleted);
+  } else {
+    Snapshots::NoteGone(ctx.server, ctx.keyspace, key.text);
   }
   ReplyStep<Kind>(ctx, *value, *applied);
 }

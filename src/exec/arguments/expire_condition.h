@@ -26,6 +26,7 @@ struct ExpireConditions {
     return false;
   }
 
+  bool any() const noexcept { return if_none || if_some || if_greater || if_less; }
   // True if `unix_ms` may replace `current_unix_ms`.
   bool Allow(std::optional<int64_t> current_unix_ms, int64_t unix_ms) const noexcept {
     if (!current_unix_ms) return !if_some && !if_greater;

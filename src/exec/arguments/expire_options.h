@@ -71,6 +71,13 @@ class ExpireOption {
   TimeBase base() const noexcept { return base_; }
   // Seconds if no option was given.
   TimeUnit unit() const noexcept { return unit_; }
+  // True for a valid time that has come already: of EXAT or PXAT. A key with such a deadline goes at once.
+  bool IsPast(Now now) const noexcept {
+    int64_t number = 0;
+    int64_t ms = 0;
+    return given() && base_ == TimeBase::kEpoch && ParseInteger(number_, number) &&
+           ToMilliseconds(number, unit_, ms) && ms > 0 && ms <= now.wall_ms;
+  }
   // Like ReadExpiry. REQUIRES: given().
   [[gnu::noinline]] bool Resolve(Context& ctx, Expiry& expiry) const {
     assert(given());
