@@ -1,5 +1,6 @@
 // Any bytes as a conf file: read or refused with one printable line, and never a crash. What follows a zero byte are lines for
-// CONFIG SET, "name value": whatever is accepted, CONFIG REWRITE writes so that the next start has it again.
+// CONFIG SET, "name value", or REPLICAOF, "replicaof host port": whatever is accepted, CONFIG REWRITE writes so that the next start
+// has it again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text/numbers.h"
 #include "config/sources/files.h"
 #include "config/sources/options.h"
 
@@ -42,6 +44,18 @@ Files FilesOf(std::string& conf) {
   return files;
 }
 
+// REPLICAOF takes printable hosts without spaces, and all ports.
+void Follow(Options& options, std::string_view words) {
+  const size_t space = words.find(' ');
+  const std::string_view host = words.substr(0, space);
+  const auto port =
+      space != std::string_view::npos ? mayfly::ParseInteger(words.substr(space + 1)) : std::nullopt;
+  const bool is_host =
+      !host.empty() && std::all_of(host.begin(), host.end(), [](char c) { return c > ' ' && c <= '~'; });
+  if (is_host && port && *port >= 0 && *port <= UINT16_MAX)
+    options.FollowMaster({.host = std::string(host), .port = static_cast<uint16_t>(*port)});
+}
+
 void SetEach(Options& options, std::string_view lines) {
   while (!lines.empty()) {
     const std::string_view line = lines.substr(0, lines.find('\n'));
@@ -49,6 +63,7 @@ void SetEach(Options& options, std::string_view lines) {
     const size_t space = line.find(' ');
     if (space == std::string_view::npos) continue;
     const NameValue pair{std::string(line.substr(0, space)), std::string(line.substr(space + 1))};
+    if (pair.first == "replicaof") Follow(options, pair.second);
     std::vector<std::string> warnings;
     static_cast<void>(options.Set({&pair, 1}, warnings));
   }
