@@ -89,9 +89,16 @@ uint32_t Engine::CommandFlagsOf(uint32_t command, uint32_t script) noexcept {
 }
 
 bool Engine::MayRun(Context& ctx, uint32_t flags, bool read_only) {
-  if ((flags & kNoShebang) != 0) return true;
+  const bool is_stale = (ctx.server.modes & BitOf(Mode::kNoMaster)) != 0;
+  if ((flags & kNoShebang) != 0) return !is_stale || (ctx.Fail(errors::kMasterDown), false);
   if ((flags & kNoCluster) != 0 && ctx.server.cluster != nullptr) {
     ctx.Fail("ERR Can not run script on cluster, 'no-cluster' flag is set.");
+    return false;
+  }
+  if (is_stale && (flags & kAllowStale) == 0) {
+    ctx.Fail(
+        "MASTERDOWN Link with MASTER is down, replica-serve-stale-data is set to 'no' and 'allow-stale' flag "
+        "is not set on the script.");
     return false;
   }
   if (read_only && (flags & kNoWrites) == 0) {
@@ -141,6 +148,7 @@ Run Engine::NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, 
           .allow_oom = (flags & kAllowOom) != 0,
           .one_slot = (flags & (kNoShebang | kAllowCrossSlotKeys)) == 0,
           .reads_replica = ctx.session.Has(Mode::kReadsReplica),
+          .is_stale = (server_.modes & BitOf(Mode::kNoMaster)) != 0,
           .slot = keys != 0 ? SlotOf(words[0]) : -1};
 }
 

@@ -135,6 +135,7 @@ std::string_view WhyNot(Run& run, const TableRow* row, std::span<const std::stri
   const bool forbidden = (flags & kNoScript) != 0;
   if (forbidden && !(Engine::Of(run.server).allows_tools() && IsTool(row->full_name)))
     return "This Redis command is not allowed from script";
+  if (run.is_stale && (flags & kStale) == 0) return "Can not execute the command on a stale replica";
   if (const std::string_view denied = WhyDenied(run, *row, words); !denied.empty()) return denied;
   if (run.read_only && (flags & (kWrite | kMayReplicate)) != 0)
     return "Write commands are not allowed from read-only scripts.";

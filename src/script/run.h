@@ -42,6 +42,7 @@ struct Run {
   bool allow_oom = false;
   bool one_slot = false;       // in a cluster, all keys of the script must have the same slot
   bool reads_replica = false;  // the client has said READONLY
+  bool is_stale = false;       // the link to the master is down, and replica-serve-stale-data is off
   int slot = -1;               // the slot of the keys so far; -1: no keys so far
   bool wrote = false;          // the script has made a call that writes
   bool killed = false;

@@ -97,8 +97,13 @@ TEST_CASE_METHOD(ReplicaTest,
   AnswerFull(0);
   master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
   WorkUntil([this] { return snapshots().loading(); });
+  TestClient& reader = SnapshotTest::Connect();
+  reader.Run({"MULTI"});
+  CHECK(reader.Run({"GET", "k99"}) == Simple("QUEUED"));
   REQUIRE(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
   REQUIRE(snapshots().loading());
+  CHECK(reader.Run({"EXEC"}) == Error("EXECABORT Transaction discarded because of: LOADING Redis is loading "
+                                      "the dataset in memory"));
   const Reply loading = Error("LOADING Redis is loading the dataset in memory");
   CHECK(Run({"SET", "k99", "lost"}) == loading);
   CHECK(Run({"SET", "other", "lost"}) == loading);

@@ -13,6 +13,7 @@ class BesideRedis : public CommandTest {
  public:
   // `options` are those of the redis-server.
   explicit BesideRedis(const std::vector<std::string>& options = {}) : oracle_(options) {}
+  const Oracle& oracle() const noexcept { return oracle_; }
 
   // Sends the requests to both servers, in one protocol.
   void Compare(const std::vector<Words>& requests, int protocol) {

@@ -242,7 +242,10 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  const Refusal why = WhyRefused(server_, session, modes, args, row, &gate_, now_);
+  // A script that was suspended has run: its client gets the script's answer.
+  const bool has_run =
+      resumed != nullptr && !was_held_back && row != nullptr && (row->command->flags & kSkipMonitor) != 0;
+  const Refusal why = has_run ? Refusal::kNone : WhyRefused(server_, session, modes, args, row, &gate_, now_);
   if (why != Refusal::kNone) {
     RefuseClient(why, session, args, row);
     if (session.tracking != nullptr) EndTrackedRequest(session, row);

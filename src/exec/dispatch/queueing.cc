@@ -16,6 +16,7 @@ void Queue(Server& server, Session& session, const Args& args, const TableRow& r
   transaction.queued.push_back({CopiedArguments(args.all()), &row});
   transaction.argument_bytes += transaction.queued.back().arguments.memory();
   transaction.flags |= flags;
+  transaction.common_flags &= flags;
 }
 
 std::string NoteRefusal(Refusal why, Server& server, Session& session, const TableRow* row,

@@ -19,17 +19,19 @@ inline bool MustQueue(const Session& session, const TableRow& row) noexcept {
   return session.Has(Mode::kTransaction) && (row.command->flags & kUnqueued) == 0;
 }
 
-// The CommandFlags of the request; for EXEC also the flags of the queued commands.
-inline uint32_t FlagsOf(const Session& session, const TableRow& row) noexcept {
+// The CommandFlags of the request: a script's flags may depend on the arguments; EXEC also has the flags of the queued
+// commands. May throw std::bad_alloc.
+inline uint32_t FlagsOf(Server& server, const Session& session, const TableRow& row, const Args& args) {
   const uint32_t flags = row.command->flags;
-  if ((flags & kRunsQueue) == 0 || session.transaction == nullptr) return flags;
-  return flags | session.transaction->flags;
+  if ((flags & kRunsQueue) == 0) return CallFlags::Of(server, row, args.all());
+  return session.transaction != nullptr ? flags | session.transaction->flags : flags;
 }
 
-// The same for one request: a script's commands may depend on the arguments. May throw std::bad_alloc.
-inline uint32_t FlagsOf(Server& server, const Session& session, const TableRow& row, const Args& args) {
-  const bool runs_queue = (row.command->flags & kRunsQueue) != 0;
-  return runs_queue ? FlagsOf(session, row) : CallFlags::Of(server, row, args.all());
+// Of these CommandFlags of a request, those that permit: EXEC may run in a state of the server only if each queued command
+// may.
+inline uint32_t PermittingFlagsOf(uint32_t flags, const Session& session, const TableRow& row) noexcept {
+  if ((row.command->flags & kRunsQueue) == 0 || session.transaction == nullptr) return flags;
+  return row.command->flags & session.transaction->common_flags;
 }
 
 // Keeps the request, unless the transaction is lost. Throws std::bad_alloc. REQUIRES: MustQueue. The command is not refused.

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cassert>
+#include <new>
 
 #include "base/text/ascii.h"
 #include "exec/acl/permission.h"
@@ -77,14 +78,18 @@ Refusal RefusalOf(Denial denial) noexcept {
 
 bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
 
-// EXEC writes if a queued command does.
-bool Writes(const Session& session, const TableRow& row) noexcept {
-  return row.writes || (FlagsOf(session, row) & kWrite) != 0;
+// Without memory to read a script's first line, the script itself will fail.
+uint32_t FlagsIfReadable(Server& server, const Session& session, const TableRow& row,
+                         const Args& args) noexcept {
+  try {
+    return FlagsOf(server, session, row, args);
+  } catch (const std::bad_alloc&) {
+    return row.command->flags;
+  }
 }
 
 // The same whether the command runs or is queued: so when memory is full, a transaction may still be made that frees some.
-bool HasRoom(const Session& session, const TableRow& row, MemoryGate& gate, Now now) {
-  const uint32_t flags = FlagsOf(session, row);
+bool HasRoom(uint32_t flags, const TableRow& row, MemoryGate& gate, Now now) {
   if (!row.writes && (flags & kDenyOom) == 0) return true;
   return gate.MakeRoom((flags & kDenyOom) != 0, now);
 }
@@ -106,23 +111,25 @@ Refusal WhyRefused(Server& server, const Session& session, uint32_t modes, const
   }
   if (Has(modes, Mode::kClustered) && !RunsHere(server, session, *row, args.all()))
     return Refusal::kElsewhere;
+  const uint32_t flags_of_call = FlagsIfReadable(server, session, *row, args);
   const bool read_only = gate != nullptr && gate->RefusesWrites();
   if (gate != nullptr && !Has(modes, Mode::kPaused) && !read_only) {
-    if (!HasRoom(session, *row, *gate, now)) return Refusal::kMemory;
+    if (!HasRoom(flags_of_call, *row, *gate, now)) return Refusal::kMemory;
     if (!gate->KeysFit(*row, args.all(), now)) return Refusal::kNamespace;
   }
-  const bool writes = Writes(session, *row);
+  const bool writes = row->writes || (flags_of_call & kWrite) != 0;
   // As in Redis, PING tells health checks.
   if (Has(modes, Mode::kUnsaved) && (writes || row->full_name == "ping")) return Refusal::kUnsaved;
   if (read_only && writes) return Refusal::kReadOnly;
   if (Has(modes, Mode::kFewReplicas) && writes) return Refusal::kFewReplicas;
   if (Has(modes, Mode::kSubscribed) && session.reply.version() == 2 && (flags & kWhileSubscribed) == 0)
     return Refusal::kSubscriber;
-  if (Has(modes, Mode::kNoMaster) && (flags & kStale) == 0) return Refusal::kMasterDown;
-  if (Has(modes, Mode::kLoading) && (flags & kLoading) == 0) return Refusal::kLoading;
+  const uint32_t permits = PermittingFlagsOf(flags_of_call, session, *row);
+  if (Has(modes, Mode::kNoMaster) && (permits & kStale) == 0) return Refusal::kMasterDown;
+  if (Has(modes, Mode::kLoading) && (permits & kLoading) == 0) return Refusal::kLoading;
   if (Has(modes, Mode::kBusy) && (flags & kAllowBusy) == 0)
     return Has(modes, Mode::kBusyFunction) ? Refusal::kBusyFunction : Refusal::kBusy;
-  if (Has(modes, Mode::kMonitor) && (flags & (kReadOnly | kWrite | kMayReplicate)) != 0)
+  if (Has(modes, Mode::kMonitor) && (flags_of_call & (kReadOnly | kWrite | kMayReplicate)) != 0)
     return Refusal::kMonitor;
   return Refusal::kNone;
 }

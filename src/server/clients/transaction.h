@@ -34,9 +34,10 @@ struct Transaction {
   // True if EXEC will run nothing; queueing further requests is then useless.
   bool lost() const noexcept { return refused || changed; }
 
-  bool refused = false;  // a request was refused instead of queued
-  bool changed = false;  // a watched key has changed
-  uint32_t flags = 0;    // CommandFlag: of all queued commands together
+  bool refused = false;                  // a request was refused instead of queued
+  bool changed = false;                  // a watched key has changed
+  uint32_t flags = 0;                    // CommandFlag: of all queued commands together
+  uint32_t common_flags = ~uint32_t{0};  // CommandFlag: of each queued command
   // Bytes of the whole queue, as the allocator counts memory: a part of the client's query buffer in the wider sense.
   uint64_t queued_bytes() const noexcept { return argument_bytes + queued.capacity() * sizeof(Queued); }
 
