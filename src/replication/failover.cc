@@ -37,17 +37,22 @@ void Failover::Begin(Terms&& terms, Now now) {
   if (server_.log != nullptr) server_.log->Notice("handing over: waiting for a replica that has everything");
 }
 
-void Failover::Abort(Now now) {
+void Failover::Abort(Now now) noexcept {
   const bool followed = state_ == State::kUnderWay;
   End();
   if (followed) MasterLink::Of(server_).FollowNone(now);
   if (server_.log != nullptr) server_.log->Warning("the handover was given up");
 }
 
-void Failover::OnAnswer(bool is_master, Now now) {
+void Failover::OnAnswer(bool is_master, Now now) noexcept {
   if (state_ != State::kUnderWay) return;
   if (!is_master) return Abort(now);
-  server_.options.FollowMaster(*terms_.target);
+  try {
+    server_.options.FollowMaster(*terms_.target);
+  } catch (const std::bad_alloc&) {
+    if (server_.log != nullptr)
+      server_.log->Warning("out of memory: the option replicaof does not show the new master");
+  }
   End();
 }
 
@@ -65,16 +70,18 @@ void Failover::Become(State state) noexcept {
                                                         : "failover-in-progress";
 }
 
-// Replicas must confirm changes after the last question as well.
+// Replicas must confirm changes and signs of life after the last question as well: a replica that lacks a PING could not send
+// this server the stream from its place on, and would send all keys.
 void Failover::OnTurnEnd(Now now) noexcept {
   HearEachTurn(state_ == State::kWaits);
   if (state_ != State::kWaits || server_.Busy()) return;
   Replicas& replicas = *Replicas::IfMade(server_);
   try {
-    const int64_t place = replicas.PlaceOfNow(now);
-    const auto target = replicas.FindConfirmed(terms_.target, place);
+    // Writes the changes of this turn into the stream first.
+    static_cast<void>(replicas.PlaceOfNow(now));
+    const auto target = replicas.FindComplete(terms_.target);
     if (target && replicas.IsComplete()) return Switch(*target, now);
-    if (std::exchange(asked_at_, place) != place) replicas.AskToConfirm();
+    if (std::exchange(asked_at_, replicas.last_word()) != replicas.last_word()) replicas.AskToConfirm();
   } catch (const std::bad_alloc&) {
     Abort(now);
   }
@@ -91,10 +98,14 @@ void Failover::Switch(const config::MasterAddress& target, Now now) {
 
 uint64_t Failover::NextWake() const noexcept { return deadline_mono_ms_; }
 
-void Failover::OnWake(Now now, Log*) {
+void Failover::OnWake(Now now, Log*) noexcept {
   if (now.mono_ms < deadline_mono_ms_) return;
-  if (terms_.force) return Switch(config::MasterAddress(*terms_.target), now);
-  Abort(now);
+  if (!terms_.force) return Abort(now);
+  try {
+    Switch(config::MasterAddress(*terms_.target), now);
+  } catch (const std::bad_alloc&) {
+    Abort(now);
+  }
 }
 
 }  // namespace mayfly

@@ -46,15 +46,15 @@ class Failover final : public LatePart, private Alarms::Alarm, private TurnEnds:
   // REQUIRES: !running(); a target, if given, is a replica that gets the stream, or `force`.
   void Begin(Terms&& terms, Now now);
   // REQUIRES: running().
-  void Abort(Now now);
+  void Abort(Now now) noexcept;
   // Takes the target's answer from MasterLink.
-  void OnAnswer(bool is_master, Now now);
+  void OnAnswer(bool is_master, Now now) noexcept;
 
  private:
   enum class State : uint8_t { kNone, kWaits, kUnderWay };
 
   uint64_t NextWake() const noexcept override;
-  void OnWake(Now now, Log* log) override;
+  void OnWake(Now now, Log* log) noexcept override;
   void OnTurnEnd(Now now) noexcept override;
   void Switch(const config::MasterAddress& target, Now now);
   // Lets writers go on.

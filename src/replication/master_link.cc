@@ -112,7 +112,7 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
 }
 
 // A load goes on: the file is complete. Clients wait for its end: the file's keys would take the place of what they write.
-void MasterLink::FollowNone(Now now) {
+void MasterLink::FollowNone(Now now) noexcept {
   if (!figures_.follows()) return;
   const bool loading = figures_.state == State::kLoading;
   std::unique_ptr<Transfer> file = loading ? std::move(transfer_) : nullptr;
@@ -241,7 +241,11 @@ void MasterLink::Connect(Now now) {
   retry_mono_ms_ = now.mono_ms + kRetryMs;
   const bool by_tls = server_.options.settings().tls_replication;
   Outgoing* const outgoing = by_tls ? server_.outgoing_by_tls : server_.outgoing;
-  if (outgoing == nullptr) return;
+  if (outgoing == nullptr)
+    return LogLoss(by_tls
+                       ? "tls-replication is on, and this server has no TLS for connections to other servers"
+                       : "this server makes no connections to other servers",
+                   now);
   figures_.heard_mono_ms = now.mono_ms;
   const bool is_bare_ip6 = figures_.host.find(':') != std::string::npos;
   shown_.peer =
@@ -323,7 +327,7 @@ void MasterLink::Answer(Now now) {
   if (handshake_->state() != Handshake::State::kUnderWay) EndHandshake(now);
 }
 
-void MasterLink::TellOfHandover(bool is_master, Now now) {
+void MasterLink::TellOfHandover(bool is_master, Now now) noexcept {
   handover_ = Handover::kNone;
   if (Failover* const failover = Failover::IfMade(server_)) failover->OnAnswer(is_master, now);
 }

@@ -73,7 +73,7 @@ class MasterLink final : public LatePart,
     Change(replica, now);
   }
   // Follows no master: this server becomes a master with its present keys. No effect if this server is a master.
-  void FollowNone(Now now);
+  void FollowNone(Now now) noexcept;
 
  private:
   enum class Handover : uint8_t {
@@ -89,7 +89,7 @@ class MasterLink final : public LatePart,
 
   void Change(const config::MasterAddress& master, Now now);
   // Tells Failover whether the replica has become the master.
-  void TellOfHandover(bool is_master, Now now);
+  void TellOfHandover(bool is_master, Now now) noexcept;
   void Become(State state, Now now) noexcept;
   // Updates the link's line in CLIENT LIST; `received`: bytes of the stream that have run.
   void Show(size_t received, Now now) noexcept;

@@ -187,13 +187,17 @@ void Replicas::Relay(std::string_view bytes, unsigned database, bool has_cutoff)
 
 void Replicas::Forget(Now now) noexcept { EndStream("the stream has ended", now); }
 
-void Replicas::TakeOver(bool had_cutoff, Now now) {
+void Replicas::TakeOver(bool had_cutoff, Now now) noexcept {
   const bool known = !server_.followers.history.empty();
   DropAll("the stream has another name");
   source_ = Source::kNone;
   if (!known) return Publish(now);
-  Rename(DrawHistory());
-  stream_.Start(/*anew=*/false);
+  try {
+    Rename(DrawHistory());
+    stream_.Start(/*anew=*/false);
+  } catch (const std::bad_alloc&) {
+    return Break(now);
+  }
   stream_.SelectAnew();
   if (had_cutoff) stream_.SendNoCutoff();
   source_ = Source::kChanges;
@@ -242,7 +246,7 @@ void Replicas::WakeIfReached(ReplicaWait& wait) noexcept {
 void Replicas::Flush(Now now) {
   const int64_t before = backlog_.end();
   stream_.Flush(now);
-  if (backlog_.end() != before) last_change_ = backlog_.end();
+  if (backlog_.end() != before) last_change_ = last_word_ = backlog_.end();
   if (stream_.TakeWroteCutoff()) cutoff_place_ = backlog_.end();
 }
 
@@ -275,11 +279,16 @@ void Replicas::TellOfLagging(Log& log) const {
   log.Notice(Confirmed(last_change_), " of ", replicas_.size(), " replicas have everything");
 }
 
-std::optional<config::MasterAddress> Replicas::FindConfirmed(
-    const std::optional<config::MasterAddress>& wanted, int64_t place) const {
+// A redis-server's answer to a question to confirm does not count the question itself: the question must be on its way at
+// least.
+std::optional<config::MasterAddress> Replicas::FindComplete(
+    const std::optional<config::MasterAddress>& wanted) const {
   for (const auto& replica : replicas_) {
     if (wanted && (wanted->host != replica->address || wanted->port != replica->port)) continue;
-    if (replica->state == State::kOnline && replica->confirmed >= place)
+    const bool is_sent = replica->place == backlog_.end() && replica->session->output.empty();
+    const bool has_all =
+        replica->plain ? is_sent && replica->confirmed >= last_word_ : replica->confirmed >= backlog_.end();
+    if (replica->state == State::kOnline && has_all)
       return config::MasterAddress{.host = replica->address, .port = replica->port};
   }
   return std::nullopt;
@@ -547,7 +556,11 @@ void Replicas::Tick(Now now) {
   if (now.mono_ms - pinged_mono_ms_ >= Seconds(settings.repl_ping_period_s) && !replicas_.empty()) {
     pinged_mono_ms_ = now.mono_ms;
     // A relay has the master's signs of life.
-    if (source_ == Source::kChanges && !server_.Busy()) stream_.SendAlone({"PING"}, now);
+    if (source_ == Source::kChanges && !server_.Busy()) {
+      Flush(now);
+      stream_.SendAlone({"PING"}, now);
+      last_word_ = backlog_.end();
+    }
     for (const auto& replica : replicas_) {
       if (replica->state != State::kWaits) continue;
       replica->session->output.Append("\n");

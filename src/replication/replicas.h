@@ -105,9 +105,11 @@ class Replicas final : public LatePart,
   uint64_t last_doom() const noexcept;
   // The same place, for use at the end of a turn.
   int64_t last_change() const noexcept { return last_change_; }
-  // Returns the address of a replica that has confirmed `place`; only of `wanted`, if given. Throws std::bad_alloc.
-  std::optional<config::MasterAddress> FindConfirmed(const std::optional<config::MasterAddress>& wanted,
-                                                     int64_t place) const;
+  // The place after the last change or sign of life, for use at the end of a turn: only questions to confirm follow.
+  int64_t last_word() const noexcept { return last_word_; }
+  // Returns the address of a replica that has everything of the stream and may take it over, so that this server goes on at its
+  // own place; only of `wanted`, if given. Throws std::bad_alloc.
+  std::optional<config::MasterAddress> FindComplete(const std::optional<config::MasterAddress>& wanted) const;
   // Has: a replica has this address. IsOnline: the replica also gets the stream.
   bool Has(const config::MasterAddress& address) const noexcept { return FindAt(address) != nullptr; }
   bool IsOnline(const config::MasterAddress& address) const noexcept;
@@ -152,9 +154,9 @@ class Replicas final : public LatePart,
   void Relay(std::string_view bytes, unsigned database, bool has_cutoff) noexcept;
   // This server's keys belong to no stream any more.
   void Forget(Now now) noexcept;
-  // This server is a master: the stream goes on with its own changes. `had_cutoff`: a cutoff of the master is in force.
-  // Throws std::bad_alloc.
-  void TakeOver(bool had_cutoff, Now now);
+  // This server is a master: the stream goes on with its own changes, or ends if memory runs out. `had_cutoff`: a cutoff of the
+  // master is in force.
+  void TakeOver(bool had_cutoff, Now now) noexcept;
   int64_t place() const noexcept { return backlog_.end(); }
 
  private:
@@ -245,7 +247,8 @@ class Replicas final : public LatePart,
   std::vector<std::unique_ptr<Replica>> replicas_;
   std::vector<ReplicaWait*> waits_;
   Source source_ = Source::kNone;
-  int64_t last_change_ = 0;        // the place after the last change of a key: only signs of life follow
+  int64_t last_change_ = 0;  // the place after the last change of a key: only signs of life follow
+  int64_t last_word_ = 0;
   unsigned relayed_database_ = 0;  // selected in the master's stream
   bool relay_may_cut_off_ = false;
   int64_t cutoff_place_ = 0;  // the place after the last cutoff

@@ -1,8 +1,10 @@
 // FAILOVER: a master hands over to a replica that has everything.
 #include "replication/failover.h"
 
+#include <new>
 #include <string>
 
+#include "commands/failing_allocation.h"
 #include "commands/master_world.h"
 #include "replication/master_link.h"
 #include "support/fake_target.h"
@@ -66,6 +68,34 @@ TEST_CASE_METHOD(FailoverTest, "writers wait until a replica has everything, and
   CHECK(Role() == "slave");
   CHECK(Field("replication", "master_link_status") == "up");
   CHECK(writer.RunRaw("").starts_with("-READONLY"));
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "a replica that lacks a PING is not asked yet: this server would need all keys again") {
+  const bool is_mayfly = GENERATE(false, true);
+  CAPTURE(is_mayfly);
+  FakeReplica& replica = NewReplica();
+  is_mayfly ? replica.GreetAsMayfly() : replica.Greet();
+  BringUp(replica);
+  CHECK(Run({"SET", "a", "1"}) == Ok());
+  CHECK(Run({"FAILOVER"}) == Ok());
+  replica.TakeAll();
+  const int64_t before = replica.place;
+  AdvanceTime(10'000);
+  replica.ConfirmPlace(before);
+  AdvanceTime(0);
+  CHECK(State() == "waiting-for-sync");
+  const Heard lines = replica.TakeAll();
+  CHECK(lines == Heard{"PING", "REPLCONF GETACK *"});
+  // A redis-server's answer does not count the question.
+  const int64_t question = static_cast<int64_t>(EncodeRequest({"REPLCONF", "GETACK", "*"}).size());
+  replica.ConfirmPlace(replica.place - question);
+  AdvanceTime(0);
+  CHECK(State() == (is_mayfly ? "waiting-for-sync" : "failover-in-progress"));
+  if (is_mayfly) replica.Confirm();
+  AdvanceTime(0);
+  REQUIRE(targets.count() == 1);
+  CHECK(Asked() == "PSYNC " + replica.history + " " + std::to_string(replica.place + 1) + " FAILOVER");
 }
 
 TEST_CASE_METHOD(FailoverTest, "nothing expires while writers wait") {
@@ -185,6 +215,43 @@ TEST_CASE_METHOD(FailoverTest,
   CHECK(Run({"FAILOVER", "ABORT"}) == Ok());
   AdvanceTime(0);
   CHECK(Role() == "master");
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "whichever allocation fails at the end of a handover, a master is left that takes writes") {
+  enum class How : uint8_t { kRefuses, kUnreachable, kTakesOver };
+  const How how = GENERATE(How::kRefuses, How::kUnreachable, How::kTakesOver);
+  const size_t nth = GENERATE(range(size_t{1}, size_t{25}));
+  CAPTURE(how, nth);
+  const auto answer = [&] {
+    if (how == How::kUnreachable) return targets.last().FindNoAddress();
+    if (how == How::kRefuses) return targets.last().Answer("-ERR no\r\n");
+    targets.last().Answer("+CONTINUE " + std::string(40, 'b') + "\r\n");
+  };
+  server().changes.Unlisten(server().change_log);  // it needs memory where no listener may
+  BeginHandover();
+  REQUIRE(targets.count() == 1);
+  if (how != How::kUnreachable) Asked();
+  {
+    const FailingAllocation failing(nth);
+    try {
+      answer();
+    } catch (const std::bad_alloc&) {  // in the other server
+    }
+  }
+  for (int i = 0; i < 5 && State() != "no-failover"; ++i) {
+    const size_t count = targets.count();
+    if (!targets.last().closed()) answer();
+    AdvanceTime(MasterLink::kRetryMs);
+    if (targets.count() != count && how != How::kUnreachable) Asked();
+  }
+  CHECK(State() == "no-failover");
+  if (how == How::kTakesOver) {
+    CHECK(Role() == "slave");
+    return;
+  }
+  CHECK(Role() == "master");
+  CHECK(Run({"SET", "b", "1"}) == Ok());
 }
 
 TEST_CASE_METHOD(FailoverTest, "what is wrong with FAILOVER is told in Redis's words") {

@@ -1,8 +1,11 @@
 // What is under way when a server begins to follow a master, changes it, or gets its keys.
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/log/log.h"
 #include "commands/replica_world.h"
+#include "support/folder.h"
 
 namespace mayfly::testing {
 
@@ -68,6 +71,24 @@ TEST_CASE_METHOD(ReplicaTest,
   CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
   CHECK(waiting.session().Has(Mode::kDropped));
   CHECK(Replication("role") == "slave");
+}
+
+TEST_CASE_METHOD(ReplicaTest, "a link that needs TLS, where there is none, is a line in the log") {
+  const Folder folder;
+  const std::string path = folder.path() + "/log";
+  Log log(server().clock, Log::Level::kNotice, path);
+  server().server.log = &log;
+  SetOption("tls-replication", "yes");
+  CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
+  for (int i = 0; i < 10; ++i) AdvanceTime(MasterLink::kRetryMs);
+  server().server.log = nullptr;
+  std::ifstream file(path);
+  size_t lines = 0;
+  for (std::string line; std::getline(file, line);)
+    lines +=
+        line.find("no link to the master there:7000: tls-replication is on, and this server has no TLS") !=
+        std::string::npos;
+  CHECK(lines == 1);
 }
 
 }  // namespace mayfly::testing
