@@ -8,6 +8,7 @@
 #include "exec/call/command_keys.h"
 #include "exec/call/command_table.h"
 #include "server/figures/link_figures.h"
+#include "server/watch/event_log.h"
 
 namespace mayfly {
 
@@ -19,6 +20,7 @@ void Cutoff::MoveTo(int64_t unix_ms, int64_t told_distance_ms, Now now) {
   if (unix_ms <= at_.wall_ms) return;
   const int64_t mono_ms = unix_ms - told_distance_ms;
   at_ = {.mono_ms = static_cast<uint64_t>(std::max<int64_t>(mono_ms, 0)), .wall_ms = unix_ms};
+  server_.event_log.set_cutoff(at_);
   FreeSome(now, kAtOnce);
   GoOn();
 }
@@ -41,6 +43,7 @@ void Cutoff::End(Now now) {
 
 void Cutoff::Forget() noexcept {
   at_ = {};
+  server_.event_log.set_cutoff({});
   waits_ = false;
   server_.link.frees_cut_off = false;
 }

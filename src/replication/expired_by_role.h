@@ -1,10 +1,11 @@
-// What becomes of expired keys, by the server's role.
+// What becomes of expired keys and of tasks, by the server's role.
 #pragma once
 
 #include "cache/keyspace/databases.h"
 #include "config/sources/options.h"
 #include "server/figures/link_figures.h"
 #include "server/server.h"
+#include "server/watch/event_log.h"
 
 namespace mayfly {
 
@@ -13,6 +14,7 @@ namespace mayfly {
 inline void TreatExpiredByRole(Server& server) noexcept {
   const bool hides =
       server.waits_to_stop || (server.link.follows() && server.options.settings().replica_read_only);
+  server.event_log.set_at_replica(server.link.follows());
   server.databases.TreatExpired(hides ? ExpiredKeys::kHidden : ExpiredKeys::kRemoved);
 }
 

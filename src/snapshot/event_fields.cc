@@ -80,9 +80,7 @@ bool ReadEvents(std::string_view field, EventLog& log) {
   EventRecord event;
   while (!in.rest().empty()) {
     if (!ReadEvent(in, event)) return false;
-    if (!log.MayRestore()) continue;
-    if (log.ring().HasFrom(event.number)) return false;  // the order is wrong
-    log.Restore(event);
+    if (log.MayRestore() && !log.ring().HasFrom(event.number)) log.Restore(event);
   }
   return true;
 }

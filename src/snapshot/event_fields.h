@@ -28,8 +28,9 @@ struct EventFields {
 // std::bad_alloc.
 void WriteEventFields(const EventLog& log, uint64_t most_bytes, std::string& bytes);
 
-// Reads a field into the log. Skips the records if the log is off, or has events of this run. Returns false if the field
-// cannot be read. Throws std::bad_alloc.
+// Reads a field into the log. Skips all records if the log is off, or has events of this run, and a record if the log has a
+// record with its number or a higher one: of an earlier file. Returns false if the field, or a part, cannot be read. Throws
+// std::bad_alloc.
 bool ReadNextEvent(std::string_view field, EventLog& log);
 bool ReadEvents(std::string_view field, EventLog& log);
 

@@ -61,11 +61,10 @@ class Census final : public RecordSink {
     known_ = true;
     print_("version: " + std::to_string(version) + (valkey ? " of Valkey" : ""));
   }
-  bool TakeField(std::string_view name, std::string_view value) override {
-    if (++fields_ > kMostFields) return true;
+  void TakeField(std::string_view name, std::string_view value) override {
+    if (++fields_ > kMostFields) return;
     print_("field " + config::Printable(name) + ": " +
            (value.size() <= kMostShown ? config::Printable(value) : std::to_string(value.size()) + " bytes"));
-    return true;
   }
   void TakeModuleRecord() override { ++extras_; }
   void TakeRefused(std::string_view what) override {
@@ -84,6 +83,7 @@ class Census final : public RecordSink {
     if (!names_.Add(hasher_(key.name) ^ (key.database * kOdd)) && ++doubled_ <= kMostFields)
       print_("there twice: key " + config::Printable(key.name) + " of database " +
              std::to_string(key.database));
+    if (key.lacks_field) ++lacking_;
     return Answer::kNext;
   }
   void Drop(std::unique_ptr<RichValue>) noexcept override {}
@@ -101,6 +101,7 @@ class Census final : public RecordSink {
     count("libraries of functions", libraries_);
     if (skipped_ != 0) count("keys that a load skips, of modules or without members", skipped_);
     if (extras_ != 0) count("records of modules that a load skips", extras_);
+    if (lacking_ != 0) count("keys with fields of Mayfly that cannot be read", lacking_);
   }
   // What is wrong with a file that could be read to its end; "" if nothing is.
   std::string Problem() const {
@@ -123,6 +124,7 @@ class Census final : public RecordSink {
   uint64_t refused_ = 0;
   uint64_t doubled_ = 0;
   KeySet names_;
+  uint64_t lacking_ = 0;
 };
 
 }  // namespace

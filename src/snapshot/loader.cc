@@ -33,7 +33,7 @@ using Status = RecordReader::Status;
 
 namespace {
 
-// A hostile file may have millions of bad libraries and values.
+// A hostile file may have millions of bad libraries, values or fields.
 constexpr uint64_t kMostRefusalsTold = 10;
 
 std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
@@ -87,6 +87,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   early_ = {};
   read_ = false;
   has_room_ = true;
+  bad_fields_ = 0;
   result_ = {};
   SaveFigures& figures = server_.stats.saves;
   figures.loading = true;
@@ -149,15 +150,25 @@ void Loader::OnSignal() noexcept {
 
 // ---- what the file has
 
-bool Loader::TakeField(std::string_view name, std::string_view value) {
+void Loader::TakeField(std::string_view name, std::string_view value) {
   if (name == kStreamDatabaseField) {
     const std::optional<uint64_t> database = ParseUnsigned(value);
     if (database && *database <= UINT32_MAX) result_.stream_database = static_cast<unsigned>(*database);
   }
-  if (!reader_->ours()) return true;
-  if (name == EventFields::kNext) return ReadNextEvent(value, server_.event_log);
-  if (name == EventFields::kRecords) return ReadEvents(value, server_.event_log);
-  return true;
+  if (!reader_->ours()) return;
+  const bool good = name == EventFields::kNext      ? ReadNextEvent(value, server_.event_log)
+                    : name == EventFields::kRecords ? ReadEvents(value, server_.event_log)
+                                                    : true;
+  if (!good) NoteBadField(name, "");
+}
+
+void Loader::NoteBadField(std::string_view field, std::string_view key) noexcept {
+  if (server_.log == nullptr || ++bad_fields_ > kMostRefusalsTold) return;
+  try {
+    server_.log->Warning("a field of the snapshot file is left out, for it cannot be read: ", field,
+                         key.empty() ? "" : ", of the key ", config::Printable(key));
+  } catch (const std::bad_alloc&) {  // the line is left out, too
+  }
 }
 
 // As in Redis, a database counts even if it has no keys. A master's keys are not lost if they are left out.
@@ -223,6 +234,7 @@ void Loader::Foresee(uint64_t database, std::string_view key) noexcept {
 }
 
 RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now) {
+  if (key.lacks_field) NoteBadField("terms or deadlines of members", key.name);
   switch (value.status) {
     case ValueStatus::kExpired:
       ++result_.expired;
@@ -286,7 +298,7 @@ bool Loader::MayCome(Keyspace& home, const Key& key, const FileKey& from, Now no
   const ShownExpired shown(server_.databases);
   Entry* const existing = home.Peek(key, now);
   if (!terms_.file_wins) return existing == nullptr && claims_->MayCome(home, key, from.terms.tags);
-  if (existing != nullptr) home.Remove(key, *existing, ChangeReason::kDeleted);
+  if (existing != nullptr) Adopter(home).GiveWay(key, *existing);
   return true;
 }
 

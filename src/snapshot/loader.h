@@ -24,7 +24,8 @@
 // but goes to the log of removed keys (EXPLOG). The value is loaded as a stale value if its stale window is not over.
 //
 // Damage ends the load: the keys before the damage are loaded, and the result names the place of the damage. If the checksum of
-// the file is right, a refused value ends nothing: its key is left out and named in the log. A file with a database that does not
+// the file is right, a refused value ends nothing: its key is left out and named in the log. Fields that Mayfly alone writes are
+// no part of the keys: a field that cannot be read is left out, with a line in the log. A file with a database that does not
 // exist here is not loaded.
 //
 // A slice is bounded by elements and by bytes. A large value is built, or dropped, in several slices. A compressed string of
@@ -114,7 +115,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   bool DoSome(Now now, size_t budget) noexcept override;
   void OnSignal() noexcept override;
   void TakeVersion(unsigned, bool) override {}
-  bool TakeField(std::string_view name, std::string_view value) override;
+  void TakeField(std::string_view name, std::string_view value) override;
   void TakeModuleRecord() override { ++result_.extras; }
   std::string TakeDatabase(uint64_t database) override;
   void TakeRefused(std::string_view what) override;
@@ -132,6 +133,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void Settle(const FileKey& key, ReadValue& value, Now now);
   void SettleExpired(Keyspace& home, const FileKey& key, ReadValue& value, Now now);
   void LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value, int64_t unix_ms);
+  // Logs a field that cannot be read; `key`: the field's key, or "".
+  void NoteBadField(std::string_view field, std::string_view key) noexcept;
   // Makes room for a key of the file. Returns false if clients have written or removed the key meanwhile.
   bool MayCome(Keyspace& home, const Key& key, const FileKey& from, Now now);
   void Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValue& value, Now now);
@@ -156,6 +159,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   LoadTerms terms_;
   Now began_;
   EarlyKeys early_;
+  uint64_t bad_fields_ = 0;
   bool read_ = false;     // the reading is over: only early keys are left to move
   bool has_room_ = true;  // for another key
   LoadResult result_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cache/keyspace/adopter.h"
 #include "cache/keyspace/databases.h"
 
 namespace mayfly {
@@ -31,7 +32,7 @@ bool OldKeys::RemoveSome(Now now, size_t& budget) {
       });
       for (const std::string& name : page_) {
         const Key key = home.KeyOf(name);
-        if (Entry* const entry = home.Peek(key, now)) home.Remove(key, *entry, ChangeReason::kDeleted);
+        if (Entry* const entry = home.Peek(key, now)) Adopter(home).GiveWay(key, *entry);
       }
       budget -= std::min(budget, seen);
     } while (cursor_ != 0);

@@ -204,15 +204,20 @@ RecordReader::Step RecordReader::ReadField() {
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a field that cannot be read");
   if (ours_ && IsOwnField(name)) {
-    bad_terms_ = bad_terms_ || !ReadOwnField(name, value);
+    key_.lacks_field = !ReadOwnField(name, value) || key_.lacks_field;
     return Step::kOk;
   }
   if (name == "mayfly-ver") ours_ = true;
-  return sink_.TakeField(name, value) ? Step::kOk : Damaged("a field that cannot be read");
+  sink_.TakeField(name, value);
+  return Step::kOk;
 }
 
 bool RecordReader::ReadOwnField(std::string_view name, std::string_view value) {
-  if (name == KeyTerms::kField) return ReadKeyTerms(value, key_.terms);
+  if (name == KeyTerms::kField) {
+    const bool good = ReadKeyTerms(value, key_.terms);
+    if (!good) key_.terms = {};
+    return good;
+  }
   if (name == MemberTerms::kField) return true;  // of a value that does not exist
   return ReadIdle(name, value);
 }
@@ -291,7 +296,6 @@ RecordReader::Step RecordReader::ReadOn(Now now, size_t& budget) {
   if (status == ValueStatus::kBad) return Damaged(kDamagedValue);
   budget -= budget != 0 ? 1 : 0;
   if (status == ValueStatus::kRefused) return Refuse(kDamagedValue);
-  if (bad_terms_) return Refuse("a field of the key that cannot be read");
   if (status == ValueStatus::kDone) rich_ = value_.TakeRich();
   const bool may_be_timed =
       ours_ && rich_ != nullptr && (rich_->type == ValueType::kSet || rich_->type == ValueType::kSortedSet);
@@ -307,8 +311,8 @@ RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
             *rich_,
             {.wall = HasWallMembers(), .keeps_due = rules_.keeps_due, .home = sink_.HomeOf(key_.database)},
             now, budget)) {
+      key_.lacks_field = true;
       members_ = {};
-      return Refuse("deadlines of members that cannot be read");
     }
     return members_.done() ? Step::kOk : Step::kSpent;
   }
@@ -371,7 +375,6 @@ void RecordReader::ForgetKey() {
   const FileKey last = std::exchange(key_, {});
   key_.database = last.database;
   key_.idle_steps = last.idle_steps;
-  bad_terms_ = false;
 }
 
 RecordReader::Step RecordReader::Refuse(std::string_view what) {

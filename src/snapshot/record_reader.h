@@ -41,6 +41,8 @@ struct FileKey {
   KeyTerms terms;
   std::optional<uint64_t> early_steps;  // idle time of an early key (snapshot/use_order.h)
   uint64_t idle_steps = 0;              // of the keys in their turn now
+  // A field that Mayfly alone has beside the value, for the key or its members, cannot be read. It counts as missing.
+  bool lacks_field = false;
 };
 
 // A value of a file.
@@ -61,9 +63,8 @@ class RecordSink {
 
   // Called first. `valkey`: the version is Valkey's.
   virtual void TakeVersion(unsigned version, bool valkey) = 0;
-  // A field about the file, not about a key. Returns false if the field cannot be read, and the file is damaged. Throws
-  // std::bad_alloc.
-  virtual bool TakeField(std::string_view name, std::string_view value) = 0;
+  // A field about the file, not about a key. Throws std::bad_alloc.
+  virtual void TakeField(std::string_view name, std::string_view value) = 0;
   // The records from here on belong to this database. Returns "", or why the file cannot be used here: a part of a sentence whose
   // subject is the file. Throws std::bad_alloc.
   virtual std::string TakeDatabase(uint64_t /*database*/) { return {}; }
@@ -190,7 +191,6 @@ class RecordReader {
   bool ours_ = false;
   bool summed_ = false;
   bool goes_on_ = false;       // the file has bytes after its end
-  bool bad_terms_ = false;     // a field of the next key cannot be read
   std::string first_refused_;  // Located, of the first refused key
   FileKey key_;
   rdb::ValueIn value_;

@@ -221,7 +221,7 @@ TEST_CASE_METHOD(ForeignTest, "a type whose length is not known ends the load, w
 }
 
 TEST_CASE_METHOD(ForeignTest,
-                 "fields of Mayfly's are read in its own files alone, and wrong ones are damage") {
+                 "fields of Mayfly's are read in its own files alone, and a wrong one costs no key") {
   struct Wrong {
     const char* name;
     std::string value;
@@ -235,11 +235,11 @@ TEST_CASE_METHOD(ForeignTest,
     const std::string text = value;
     CHECK(Load("REDIS0010", [&](rdb::Out& out) { WriteAux(out, field, text); }) == "");
     CHECK(HasBoth());
-    const std::string problem = Load("REDIS0010", [&](rdb::Out& out) {
-      WriteAux(out, "mayfly-ver", "0.1.0");
-      WriteAux(out, field, text);
-    });
-    CHECK(problem.find("cannot be read") != std::string::npos);
+    CHECK(Load("REDIS0010", [&](rdb::Out& out) {
+            WriteAux(out, "mayfly-ver", "0.1.0");
+            WriteAux(out, field, text);
+          }) == "");
+    CHECK(HasBoth());
   }
 }
 
@@ -266,9 +266,9 @@ TEST_CASE_METHOD(ForeignTest, "deadlines of members without a set before them ar
   };
   CHECK(Load("REDIS0010", [&](rdb::Out& file) { set(file, field); }) == "");
   CHECK(Run({"SMEMBERS", "set"}) == Array({Bulk("other")}));
-  CHECK(Load("REDIS0010", [&](rdb::Out& file) {
-          set(file, field.substr(0, 9));
-        }).find("key set: deadlines of members that cannot be read") != std::string::npos);
+  CHECK(Load("REDIS0010", [&](rdb::Out& file) { set(file, field.substr(0, 9)); }) == "");
+  CHECK(Run({"SMEMBERS", "set"}) == Array({Bulk("other")}));
+  CHECK(HasBoth());
 }
 
 }  // namespace mayfly::testing

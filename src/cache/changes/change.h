@@ -92,7 +92,8 @@ inline constexpr Event kCopyTo{"copy_to"};
 inline constexpr Event kRestore{"restore"};
 // A key that was created by an unreported change, or by DEBUG POPULATE: the notification of the creation says all.
 inline constexpr Event kNew{"new"};
-// A key comes from a snapshot file (Adopter). Clients get no notification.
+// A key comes from a snapshot file (Adopter), or gives way to a master's file (Adopter::GiveWay). Clients get no
+// notification.
 inline constexpr Event kLoaded{.name = "loaded", .by_client = false};
 // The same value was stored again, in another encoding: no listener needs to know. Or a later report covers the change.
 inline constexpr Event kUnreported{.name = "", .by_client = false};

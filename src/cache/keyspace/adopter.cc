@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "cache/gone/miss_reason.h"
 #include "cache/keyspace/keyspace.h"
 #include "cache/keyspace/tasks.h"
 
@@ -49,6 +50,15 @@ bool Adopter::PutStale(const Key& key, StringValue&& text, const Adoption& as, N
   if (keyspace_.stale_.Keep(key.hash, *entry, now)) return true;
   keyspace_.memory_.DeleteStale(*entry);
   return false;
+}
+
+void Adopter::GiveWay(const Key& key, Entry& entry) {
+  keyspace_.parts_.changes.CountByClient();  // for the save points
+  keyspace_.TellBefore(entry);
+  keyspace_.TakeOut(key, entry);
+  keyspace_.parts_.departures.Went(keyspace_.id_, key.hash, MissReason::kDeleted);
+  keyspace_.Tell(ChangeReason::kDeleted, events::kLoaded, entry.key(), &entry);
+  keyspace_.Free(entry);
 }
 
 void Adopter::SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept {

@@ -45,6 +45,9 @@ class Adopter {
   // false if the window has passed, too, or there is no memory for the store. Throws as Put.
   // REQUIRES: the key does not exist, and has no stale value.
   bool PutStale(const Key& key, StringValue&& text, const Adoption& as, Now now);
+  // Removes a key that gives way to the keys of a master's file. Nobody hears why: clients get no notification, EXPLOG has no
+  // event.
+  void GiveWay(const Key& key, Entry& entry);
   // Gives an entry another time of last use, and the place in its list that the time demands, if the list is in the order of
   // use: see Quota::MoveByUse. REQUIRES: the entry was put in this turn.
   void SetLastUse(Entry& entry, uint32_t stamp, Now now) noexcept;

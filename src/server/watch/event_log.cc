@@ -6,6 +6,8 @@
 #include "base/log/log.h"
 #include "base/text/numbers.h"
 #include "cache/entry/entry.h"
+#include "cache/entry/rich_value.h"
+#include "cache/time/lifetime.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly {
@@ -15,8 +17,26 @@ constexpr uint32_t kLoggedReasons =
     ChangeHub::Bit(ChangeReason::kExpired) | ChangeHub::Bit(ChangeReason::kEvicted) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated);
 
-// A value is expired, too, when its last members have expired.
-EventKind KindOf(const Change& change) noexcept {
+// True if all members of a replica's value were due. The last of them may be gone from the value already.
+bool HadDueMembers(const Entry& entry, Now now) noexcept {
+  if (!entry.timed() || entry.encoding() != Encoding::kRich) return false;
+  return entry.rich()->Size() == 0 ? entry.own().Reached(now) : AllMembersDue(entry, now);
+}
+
+}  // namespace
+
+// A value is expired, too, when its last members have expired. A replica keeps what is due until its master deletes it; a task
+// that is due goes into its stream.
+EventKind EventLog::KindOfDeleted(const Change& change) const noexcept {
+  if (events::IsOfExpiredMembers(change.event)) return EventKind::kExpired;
+  if (!at_replica_) return EventKind::kDeleted;
+  const Entry& entry = *change.entry;
+  const bool was_due =
+      entry.deadline().Reached(*now_) || IsCutOff(entry, cutoff_) || HadDueMembers(entry, *now_);
+  return was_due ? EventKind::kExpired : EventKind::kDeleted;
+}
+
+EventKind EventLog::KindOf(const Change& change) const noexcept {
   switch (change.reason) {
     case ChangeReason::kExpired:
       return EventKind::kExpired;
@@ -25,20 +45,20 @@ EventKind KindOf(const Change& change) noexcept {
     case ChangeReason::kInvalidated:
       return EventKind::kInvalidated;
     default:
-      return events::IsOfExpiredMembers(change.event) ? EventKind::kExpired : EventKind::kDeleted;
+      return KindOfDeleted(change);
   }
 }
 
 // The time of an expired key's event is the deadline in Unix time; a relative deadline is converted by the current wall
 // clock.
-int64_t TimeOf(const Change& change, Now now) noexcept {
+int64_t EventLog::TimeOf(const Change& change, EventKind kind) const noexcept {
   const Expiry deadline = change.entry->deadline();
-  if (change.reason != ChangeReason::kExpired || deadline.kind == Expiry::Kind::kNever) return now.wall_ms;
+  const bool is_over =
+      change.reason == ChangeReason::kExpired || deadline.Reached(*now_) || deadline.Reached(cutoff_);
+  if (kind != EventKind::kExpired || !is_over || deadline.kind == Expiry::Kind::kNever) return now_->wall_ms;
   const bool wall = deadline.kind == Expiry::Kind::kWall;
-  return wall ? static_cast<int64_t>(deadline.deadline_ms) : now.WallOf(deadline.deadline_ms);
+  return wall ? static_cast<int64_t>(deadline.deadline_ms) : now_->WallOf(deadline.deadline_ms);
 }
-
-}  // namespace
 
 // A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
 EventLog::EventLog(Alarms& alarms, ChangeHub& changes, ParkingLot& parking, Clock& clock)
@@ -62,7 +82,8 @@ void EventLog::Follow(uint64_t most_bytes, uint64_t value_bytes) noexcept {
 }
 
 void EventLog::OnChange(const Change& change) {
-  if (change.entry == nullptr) return;  // a DEL of an absent key
+  if (change.entry == nullptr) return;                    // a DEL of an absent key
+  if (change.event.name == events::kLoaded.name) return;  // the key gives way to a master's file
   const Entry& entry = *change.entry;
   char digits[kMaxIntegerText];
   std::optional<std::string_view> value;
@@ -70,7 +91,8 @@ void EventLog::OnChange(const Change& change) {
     const bool is_text = entry.encoding() != Encoding::kInteger;
     value = is_text ? entry.text() : std::string_view(digits, FormatInteger(entry.integer(), digits));
   }
-  Append(KindOf(change), TimeOf(change, *now_), change.database, change.key, value);
+  const EventKind kind = KindOf(change);
+  Append(kind, TimeOf(change, kind), change.database, change.key, value);
 }
 
 void EventLog::NoteExpired(unsigned database, std::string_view key, int64_t deadline_unix_ms,

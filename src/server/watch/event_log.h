@@ -4,7 +4,11 @@
 // EventLog listens to the change point while the option expire-log-size is not 0, and costs nothing otherwise. Logged are
 // keys that expire, at the deadline or earlier by a lookup that finds the key expired; keys that are evicted, invalidated by
 // a tag, or deleted by a command (also by removal of a value's last member). Not logged: RENAME and MOVE, because the key
-// lives on elsewhere; a value replaced by another; and flushes, because a flush visits no key.
+// lives on elsewhere; a value replaced by another; flushes, because a flush visits no key; and keys that give way to a
+// master's file, because nobody knows why the file lacks a key.
+//
+// A replica's keys go by its master's commands. A key that is deleted after its deadline, or with it by a cutoff
+// (replication/cutoff.h), has expired.
 //
 // Order: the order of the removals. Expired keys go in the order of their deadlines, however many are due and however long
 // the loop was held up, if the keys are in one database and all have relative TTLs, or all have Unix times (each database
@@ -44,6 +48,10 @@ class EventLog final : public ChangeListener, private Alarms::Alarm {
   // Borrows `now`. REQUIRES: called before the first change of a key.
   void TakeTimeFrom(const Now& now) noexcept { now_ = &now; }
   ~EventLog() override { changes_.Unlisten(*this); }
+  // Whether this server is a replica now. Keys with deadlines up to the cutoff have expired at its master; {}: there is no
+  // cutoff.
+  void set_at_replica(bool at_replica) noexcept { at_replica_ = at_replica; }
+  void set_cutoff(Now cutoff) noexcept { cutoff_ = cutoff; }
 
   // Sets the limit of the log's memory to `most_bytes`, 0 turns the log off; values of up to `value_bytes` are kept, 0:
   // none.
@@ -77,6 +85,9 @@ class EventLog final : public ChangeListener, private Alarms::Alarm {
   // Freeing a segment takes about as long as freeing this many entries.
   static constexpr size_t kEntriesPerSegment = 16;
 
+  EventKind KindOf(const Change& change) const noexcept;
+  EventKind KindOfDeleted(const Change& change) const noexcept;
+  int64_t TimeOf(const Change& change, EventKind kind) const noexcept;
   void Append(EventKind kind, int64_t wall_ms, unsigned database, std::string_view key,
               std::optional<std::string_view> value) noexcept;
   uint64_t NextWake() const noexcept override {
@@ -91,6 +102,8 @@ class EventLog final : public ChangeListener, private Alarms::Alarm {
   ParkingLot& parking_;
   Clock& clock_;
   const Now* now_ = nullptr;
+  bool at_replica_ = false;
+  Now cutoff_ = {};
   EventRing ring_;
   uint64_t value_bytes_ = 0;
   bool heard_ = false;                // of an event
