@@ -14,6 +14,7 @@ namespace mayfly {
 inline void TreatExpiredByRole(Server& server) noexcept {
   const bool hides =
       server.waits_to_stop || (server.link.follows() && server.options.settings().replica_read_only);
+  server.databases.FollowMaster(server.link.follows());
   server.event_log.set_at_replica(server.link.follows());
   server.databases.TreatExpired(hides ? ExpiredKeys::kHidden : ExpiredKeys::kRemoved);
 }

@@ -195,6 +195,9 @@ class Databases {
   bool active_expiry() const noexcept { return active_expiry_; }
   // For a replica; active expiry is off while expired keys are kept. kRemoved frees them.
   void TreatExpired(ExpiredKeys how) noexcept;
+  // While a master is followed, no task is delivered, and a key whose namespace gets no share (OwnersExhausted) stays outside of
+  // the namespace.
+  void FollowMaster(bool follows) noexcept { parts_.follows_master = follows; }
   ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
   // Frees expired keys and stale values of all databases, and delivers tasks. Touches at most `budget` entries. Returns true if
   // work is left at `now`.

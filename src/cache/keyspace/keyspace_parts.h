@@ -77,6 +77,9 @@ struct KeyspaceParts {
   TaskSettings tasks = {};
   bool draining = false;  // a keyspace may have drained tasks (Tasks::HasDrained)
   ExpiredKeys expired_keys = ExpiredKeys::kRemoved;
+  // A master decides: no key is refused, and the master delivers the tasks, also if clients may write here.
+  bool follows_master = false;
+  bool HoldsTasks() const noexcept { return tasks.held || follows_master; }
   uint64_t dooms = 0;   // of tags and shares, so far: the number of the last doom
   uint64_t client = 0;  // Change::client of a command's changes
   BuriedValues buried = {};

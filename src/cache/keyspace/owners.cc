@@ -68,9 +68,13 @@ void Owners::CountHitOf(const Entry& entry) const noexcept {
 uint8_t Owners::ByPrefix(std::string_view key) {
   Namespace* const space = parts_.namespaces.Of(key);
   if (space == nullptr) return own_.owner();
-  Quota* share = space->ShareIn(home_);
-  if (share == nullptr) share = &AddShare(*space);
-  return share->owner();
+  if (const Quota* const share = space->ShareIn(home_)) return share->owner();
+  try {
+    return AddShare(*space).owner();
+  } catch (const OwnersExhausted&) {
+    if (!parts_.follows_master) throw;
+    return own_.owner();
+  }
 }
 
 Quota& Owners::AddShare(Namespace& space) {

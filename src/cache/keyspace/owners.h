@@ -42,7 +42,8 @@ class Owners {
   [[gnu::always_inline]] Quota& Of(const Entry& entry) const noexcept { return parts_.quotas.Of(entry); }
   // The quota with this owner id, or null; also after Leave.
   Quota* Find(uint8_t owner) noexcept;
-  // The owner id for a new key. Makes a missing share. Throws OwnersExhausted, a std::bad_alloc.
+  // The owner id for a new key. Makes a missing share. Throws OwnersExhausted, a std::bad_alloc; a replica's key is outside of
+  // the namespace instead.
   uint8_t ForNew(std::string_view key) {
     if (!parts_.namespaces.any()) [[likely]]
       return own_.owner();

@@ -70,7 +70,7 @@ size_t Tasks::ready_count() const noexcept { return owners_.CountOf(Quota::kRead
 // ---- delivery
 
 Tasks::Delivery Tasks::Deliver(const Entry& entry, Now now) {
-  if (parts_.tasks.held) return Delivery::kRefused;
+  if (parts_.HoldsTasks()) return Delivery::kRefused;
   const TaskTarget target = tags_.TargetOf(entry);
   Delivery delivery = Delivery::kRefused;
   try {
@@ -163,7 +163,7 @@ bool Tasks::HasDrained() const noexcept { return draining_ && (tags_.draining() 
 uint64_t Tasks::NextWakeMs(Now now) const noexcept { return tags_.draining() ? 0 : NextReadyMs(now); }
 
 uint64_t Tasks::NextReadyMs(Now now) const noexcept {
-  if (parts_.tasks.held || owners_.CountOf(Quota::kReady) == 0) return UINT64_MAX;
+  if (parts_.HoldsTasks() || owners_.CountOf(Quota::kReady) == 0) return UINT64_MAX;
   return retry_ms_ - std::min(retry_ms_, now.mono_ms);
 }
 

@@ -15,8 +15,9 @@
 // out, the task stays.
 //
 // A stream cannot take a task while its name belongs to a key of another type or to the task itself, its last id is the last
-// possible one, key and value are too long for an entry, memory is short, or a snapshot is loaded (TaskSettings::held): the stream may
-// be still to come.
+// possible one, key and value are too long for an entry, memory is short, a snapshot is loaded (TaskSettings::held): the stream may
+// be still to come; or a master is followed. A replica's master delivers the task, and the replica gets the stream's entry from
+// the master.
 //
 // A part of Keyspace, which owns the entries. Loop thread only.
 #pragma once

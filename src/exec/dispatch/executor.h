@@ -90,10 +90,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   bool TakeOnlyQuickReads() noexcept { return std::exchange(only_quick_reads_, true); }
 
   // This server follows a master now, or does not any more: other limits count.
-  void FollowRole() noexcept {
-    gate_.Rebase();
-    gate_.ForgetCeiling();  // also for the rest of this batch
-  }
+  void FollowRole() noexcept { gate_.FollowRole(); }
   // See MemoryGate.
   bool RefusesWrites() const noexcept { return gate_.RefusesWrites(); }
   // Evicts at most `budget` entries while a limit is exceeded; true if more must go.

@@ -73,6 +73,8 @@ class MemoryGate {
   bool short_of_room() const noexcept { return short_of_room_; }
   // Takes the current data as the data after an eviction; called when a limit has changed.
   void Rebase() noexcept;
+  // This server follows a master now, or no master any more: other limits count.
+  void FollowRole() noexcept;
   // Computes the promises to namespaces from their limits and from maxmemory and maxkeys; called when a limit has changed.
   void Promise() noexcept;
 

@@ -11,7 +11,9 @@ Evictor::Outcome MemoryGate::Trim(Namespace& space, size_t budget, Now now) noex
   return outcome;
 }
 
+// A replica's namespaces stay in the list until they count: FollowRole.
 bool MemoryGate::TrimNamespaces(size_t budget, Now now) noexcept {
+  if (IgnoresLimits()) return false;
   bool more = false;
   namespaces_.TakeGrown([&](Namespace& space) {
     if (Trim(space, budget, now) != Evictor::Outcome::kMore) return;
@@ -24,7 +26,7 @@ bool MemoryGate::TrimNamespaces(size_t budget, Now now) noexcept {
 // Keys may have gone since a namespace was found full, so the namespace is tested again. RENAME and kin need no memory, but
 // bring a key into the namespace.
 bool MemoryGate::KeysFit(const TableRow& row, std::span<const std::string_view> call, Now now) noexcept {
-  if (!namespaces_.any_full() || !row.writes) return true;
+  if (!namespaces_.any_full() || !row.writes || IgnoresLimits()) return true;
   const bool needs_room = (row.command->flags & kDenyOom) != 0;
   bool fit = true;
   ForEachKey(*row.command, call, [&](const FoundKey& key) {
@@ -34,6 +36,13 @@ bool MemoryGate::KeysFit(const TableRow& row, std::span<const std::string_view> 
     fit = fit && Trim(*space, kEvictionsPerCommand, now) != Evictor::Outcome::kNothingToEvict;
   });
   return fit;
+}
+
+// What was above the limits of a namespace while others decided is evicted in slices.
+void MemoryGate::FollowRole() noexcept {
+  Rebase();
+  ForgetCeiling();
+  for (const auto& space : namespaces_.active()) space->Rebase();
 }
 
 // The program's own memory is in maxmemory, too.
