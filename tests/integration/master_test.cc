@@ -195,6 +195,39 @@ TEST_CASE("a Mayfly has replicas of all kinds at the same time") {
   for (const auto& follower : followers) CompareAll(master, *follower);
 }
 
+TEST_CASE(
+    "a consumer group has read as much at a server that follows a Mayfly: known or not, by snapshot and by "
+    "stream") {
+  const std::string program = AnyProgram();
+  CAPTURE(program);
+  Follower follower(program);
+  const Daemon master(kDebugAllowed);
+  Client client(master);
+  const Words keys = {"before", "after", "before-empty", "after-empty"};
+  const auto make = [&](const std::string& key) {
+    client.Run({"XGROUP", "CREATE", key + "-empty", "g", "0", "MKSTREAM"});
+    for (const char* id : {"1-1", "2-1", "3-1", "4-1"}) client.Run({"XADD", key, id, "f", "v"});
+    for (const char* id : {"0", "1-1", "2-1", "$", "9-9"}) client.Run({"XGROUP", "CREATE", key, id, id});
+    client.Run({"XGROUP", "CREATE", key, "known", "2-1", "ENTRIESREAD", "2"});
+    client.Run({"XGROUP", "SETID", key, "2-1", "3-1"});
+  };
+  make("before");
+  follower.Follow(master);
+  make("after");
+  for (const std::string& key : keys) {
+    CAPTURE(key);
+    const std::string groups = client.Run({"XINFO", "GROUPS", key});
+    CHECK(Eventually([&] { return follower.Run({"XINFO", "GROUPS", key}) == groups; }));
+  }
+  // A copy of the whole value.
+  for (const std::string& key : keys) {
+    CAPTURE(key);
+    client.Run({"COPY", key, key + "-copy"});
+    const std::string groups = client.Run({"XINFO", "GROUPS", key + "-copy"});
+    CHECK(Eventually([&] { return follower.Run({"XINFO", "GROUPS", key + "-copy"}) == groups; }));
+  }
+}
+
 TEST_CASE("redis-cli --rdb gets a snapshot, and --replica the stream") {
   Daemon daemon(kDebugAllowed);
   Client master(daemon);

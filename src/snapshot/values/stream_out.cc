@@ -122,11 +122,17 @@ void WriteId(StreamId id, Out& out) {
 
 }  // namespace
 
+// The older type has no counts of entries read: servers since Redis 7 compute a count from the group's place, if the stream has
+// one for the place.
 uint8_t StreamTypeOf(const StreamValue& stream) noexcept {
   bool plain = stream.added() == stream.length() && stream.max_deleted_id() == StreamId{};
   if (stream.groups() != nullptr) {
-    stream.groups()->ForEach(
-        [&](const StreamGroup& group) { plain = plain && group.entries_read == StreamGroup::kUnknown; });
+    const bool empty = stream.length() == 0;
+    const StreamId first = empty ? StreamId{} : stream.FirstEntryId();
+    stream.groups()->ForEach([&](const StreamGroup& group) {
+      const bool is_computed = empty || group.last_id <= first || group.last_id == stream.last_id();
+      plain = plain && group.entries_read == StreamGroup::kUnknown && !is_computed;
+    });
   }
   return plain ? type::kStream : type::kStream2;
 }

@@ -1,5 +1,7 @@
 // Values that are written and read back.
+#include "cache/types/stream/stream_groups.h"
 #include "snapshot/format/types.h"
+#include "snapshot/values/stream_out.h"
 #include "unit/snapshot/values/value_rig.h"
 
 namespace mayfly::rdb {
@@ -197,6 +199,22 @@ TEST_CASE_METHOD(Values, "streams with several nodes come back") {
   auto stream = std::make_unique<StreamValue>();
   for (uint64_t i = 1; i <= 10; ++i) Append(*stream, {i, UINT64_MAX - i}, {"f", std::to_string(i)});
   ComesBack(Put("k", std::move(stream)), type::kStream, 9);
+}
+
+TEST_CASE_METHOD(Values,
+                 "a group whose count Redis would compute from the older type is written with its count") {
+  const auto type_of = [&](StreamId last_delivered, uint64_t entries) {
+    auto stream = std::make_unique<StreamValue>();
+    for (uint64_t i = 1; i <= entries; ++i) Append(*stream, {i, 0}, {"f", "v"});
+    stream->EditGroups().Add("g", last_delivered, StreamGroup::kUnknown);
+    return rdb::StreamTypeOf(*stream);
+  };
+  CHECK(type_of({0, 0}, 0) == type::kStream2);
+  CHECK(type_of({0, 0}, 3) == type::kStream2);
+  CHECK(type_of({1, 0}, 3) == type::kStream2);
+  CHECK(type_of({2, 0}, 3) == type::kStream);
+  CHECK(type_of({3, 0}, 3) == type::kStream2);
+  CHECK(type_of({4, 0}, 3) == type::kStream);
 }
 
 TEST_CASE_METHOD(Values, "streams keep their counters, also without entries") {
