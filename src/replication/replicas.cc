@@ -201,6 +201,7 @@ void Replicas::TakeOver(bool had_cutoff, Now now) noexcept {
   stream_.SelectAnew();
   if (had_cutoff) stream_.SendNoCutoff();
   source_ = Source::kChanges;
+  last_change_ = last_word_ = backlog_.end();  // replicas may lack the last bytes of the old master
   ChooseCutoffs();
   lonely_since_mono_ms_ = now.mono_ms;
   tick_mono_ms_ = now.mono_ms + kTickMs;

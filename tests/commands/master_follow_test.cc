@@ -195,6 +195,26 @@ TEST_CASE_METHOD(FollowTest, "whichever allocation of a write fails, the followe
   }
 }
 
+TEST_CASE_METHOD(FollowTest, "WAIT at a new master counts what came from the old one") {
+  Follow();
+  const std::string history = Field("replication", "master_replid");
+  const int64_t before = std::stoll(Field("replication", "master_repl_offset"));
+  Run({"SET", "a", "1"});
+  Carry();
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  FakeReplica late(follower.server());
+  late.Greet();
+  const std::string answer =
+      late.client.RunRaw("PSYNC " + history + " " + std::to_string(before + 1) + "\r\n");
+  CHECK(answer.starts_with("+CONTINUE"));
+  TestClient& waiting = follower.Connect();
+  CHECK(waiting.Run({"WAIT", "1", "0"}) == NoReply());
+  late.ConfirmPlace(before);
+  CHECK(waiting.RunRaw("").empty());
+  late.ConfirmPlace(std::stoll(Link("master_repl_offset")));
+  CHECK(waiting.RunRaw("") == ":1\r\n");
+}
+
 TEST_CASE_METHOD(FollowTest, "the window of a stale value follows") {
   Follow();
   Run({"SET", "k", "v", "EX", "10", "STALE", "30"});
