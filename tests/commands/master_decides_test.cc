@@ -172,4 +172,19 @@ TEST_CASE_METHOD(MasterDecidesTest, "a replica that takes writes delivers no tas
   CHECK(Link("master_failed_commands") == "0");
 }
 
+TEST_CASE_METHOD(MasterDecidesTest,
+                 "a HyperLogLog has its master's form, whatever hll-sparse-max-bytes is at the replica") {
+  CommandTest& one = GENERATE(false, true) ? static_cast<CommandTest&>(*this) : follower;
+  REQUIRE(one.Run({"CONFIG", "SET", "hll-sparse-max-bytes", "0"}) == Ok());
+  Follow();
+  for (int i = 0; i < 1500; ++i) {
+    Run({"PFADD", "p", "element " + std::to_string(i)});
+    if (i % 50 != 0) continue;
+    Carry();
+    CAPTURE(i);
+    Compare({"STRLEN", "p"});
+    Compare({"DEBUG", "DIGEST-VALUE", "p"});
+  }
+}
+
 }  // namespace mayfly::testing

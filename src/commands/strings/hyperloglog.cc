@@ -50,10 +50,12 @@ bool AddDense(Context& ctx, const Key& key, Entry& existing, std::span<const std
   return changed;
 }
 
-// As in Redis, elements added before a corrupt part was found stay.
+// As in Redis, elements added before a corrupt part was found stay. Replicas get the value if it was sparse: their own
+// hll-sparse-max-bytes would decide on the form of what a command leaves there.
 void AddToDraft(Context& ctx, const Key& key, Entry* existing, hll::Draft& draft,
                 std::span<const std::string_view> elements) {
   const size_t most = MostSparseBytes(ctx);
+  const bool was_dense = existing != nullptr && draft.dense();
   bool changed = existing == nullptr;
   for (const std::string_view element : elements) {
     const hll::Raised raised = draft.Raise(hll::PlaceOf(element), most);
@@ -66,7 +68,7 @@ void AddToDraft(Context& ctx, const Key& key, Entry* existing, hll::Draft& draft
   if (changed) {
     hll::ForgetCount(draft.data());
     const Effect effect{.command = "PFADD", .arguments = elements};
-    Store(ctx, key, existing, draft, kPfAdd.With(effect));
+    Store(ctx, key, existing, draft, was_dense ? kPfAdd.With(effect) : kPfAdd);
   }
   ctx.reply.Integer(changed ? 1 : 0);
 }
