@@ -262,7 +262,6 @@ const std::vector<Words> kRequests = {
     {"XAUTOCLAIM", "x", "group", "other", "0", "0"},
     {"XAUTOCLAIM", "x", "group", "consumer", "0", "0"},
     {"XCLAIM", "x", "group", "other", "0", "1-1"},
-    {"XCLAIM", "x", "group", "other", "0", "9-9"},
     {"XDEL", "x", "1-1"},
     {"XDEL", "x", "9-9"},
     {"XGROUP", "CREATE", "x", "new", "0"},

@@ -107,10 +107,18 @@ class FollowTest : public MasterTest {
       const std::string name = group.elements[1].text;
       Compare({"XPENDING", key, name});
       Compare({"XPENDING", key, name, "-", "+", "1000"});
+      const Words consumers = {"XINFO", "CONSUMERS", key, name};
+      CHECK(NamesIn(Run(consumers)) == NamesIn(follower.Run(consumers)));
     }
     Compare({"XRANGE", key, "-", "+"});
     for (const char* field : {"last-generated-id", "max-deleted-entry-id", "entries-added", "length"})
       CHECK(Member({"XINFO", "STREAM", key}, field));
+  }
+  // Of XINFO CONSUMERS. The times of requests are each server's own.
+  static Words NamesIn(const Reply& consumers) {
+    Words names;
+    for (const Reply& consumer : consumers.elements) names.push_back(consumer.elements[1].text);
+    return names;
   }
   bool Member(const Words& request, const std::string& field) {
     const auto value = [&](const Reply& reply) {

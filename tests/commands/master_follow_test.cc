@@ -215,6 +215,61 @@ TEST_CASE_METHOD(FollowTest, "WAIT at a new master counts what came from the old
   CHECK(waiting.RunRaw("") == ":1\r\n");
 }
 
+TEST_CASE_METHOD(FollowTest,
+                 "each way to change a consumer group is the same at the follower, alone in its turn") {
+  const auto id = [](int i) { return std::to_string(i) + "-1"; };
+  for (int i = 1; i <= 12; ++i) Run({"XADD", "s", id(i), "f", "v"});
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Run({"XGROUP", "CREATE", "s", "h", "0"});
+  Run({"XGROUP", "CREATE", "s", "empty", "$"});
+  Follow();
+  const std::vector<Words> requests{
+      // a consumer without an entry
+      {"XREADGROUP", "GROUP", "empty", "polls", "STREAMS", "s", ">"},
+      {"XREADGROUP", "GROUP", "empty", "acks", "NOACK", "STREAMS", "s", ">"},
+      {"XREADGROUP", "GROUP", "empty", "looks", "STREAMS", "s", "0"},
+      {"XREADGROUP", "GROUP", "empty", "waits", "BLOCK", "1", "STREAMS", "s", ">"},
+      {"XCLAIM", "s", "empty", "claims", "0", "1-1"},
+      {"XCLAIM", "s", "empty", "moves", "0", "1-1", "LASTID", "99-1"},
+      {"XAUTOCLAIM", "s", "empty", "sweeps", "0", "0"},
+      // deliveries
+      {"XREADGROUP", "GROUP", "g", "a", "COUNT", "10", "STREAMS", "s", ">"},
+      {"XREADGROUP", "GROUP", "h", "a", "COUNT", "8", "STREAMS", "s", ">"},
+      {"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "0"},
+      {"XCLAIM", "s", "g", "b", "0", "1-1", "2-1"},
+      {"XCLAIM", "s", "g", "b", "0", "1-1", "RETRYCOUNT", "7", "JUSTID"},
+      {"XAUTOCLAIM", "s", "g", "c", "0", "0", "COUNT", "3"},
+      {"XREADGROUP", "GROUP", "g", "d", "COUNT", "1", "CLAIM", "0", "STREAMS", "s", ">"},
+      // acknowledgements and deletions: the first ones change the pending entries alone
+      {"XACK", "s", "g", "3-1"},
+      {"XACKDEL", "s", "g", "ACKED", "IDS", "1", "4-1"},
+      {"XACKDEL", "s", "g", "KEEPREF", "IDS", "1", "5-1"},
+      {"XACKDEL", "s", "g", "DELREF", "IDS", "1", "6-1"},
+      {"XACKDEL", "s", "h", "ACKED", "IDS", "1", "4-1"},
+      {"XDELEX", "s", "ACKED", "IDS", "1", "3-1"},
+      {"XDELEX", "s", "DELREF", "IDS", "1", "5-1"},
+      {"XDEL", "s", "7-1", "8-1"},
+      {"XAUTOCLAIM", "s", "g", "d", "0", "7-1", "COUNT", "2"},  // drops two, claims none
+      {"XCLAIM", "s", "h", "d", "0", "7-1"},
+      {"XREADGROUP", "GROUP", "h", "d", "COUNT", "1", "CLAIM", "0", "STREAMS", "s", ">"},
+      {"XTRIM", "s", "MAXLEN", "5", "ACKED"},
+      {"XDEL", "s", "1-1"},
+      {"XTRIM", "s", "MINID", "2", "DELREF"},  // takes only what groups hold
+      {"XTRIM", "s", "MINID", "10", "DELREF"},
+      {"XADD", "s", "DELREF", "MAXLEN", "1", "20-1", "f", "v"},
+      {"XGROUP", "DELCONSUMER", "s", "g", "b"},
+      {"XGROUP", "SETID", "s", "g", "0"},
+  };
+  for (const Words& request : requests) {
+    CAPTURE(request);
+    const Reply reply = Connect().Run(request);
+    CHECK(reply.kind != Reply::Kind::kError);
+    Pass(2);
+    CompareStream("s");
+    Compare({"DEBUG", "DIGEST"});
+  }
+}
+
 TEST_CASE_METHOD(FollowTest, "the window of a stale value follows") {
   Follow();
   Run({"SET", "k", "v", "EX", "10", "STALE", "30"});

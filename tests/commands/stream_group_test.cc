@@ -1,5 +1,5 @@
 // Consumer groups of streams: what is delivered to whom, until it is acknowledged.
-#include "support/command_test.h"
+#include "commands/stream_world.h"
 
 namespace mayfly::testing {
 namespace {
@@ -11,42 +11,6 @@ const Reply kNoKey = Error(
     "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the "
     "MKSTREAM option to "
     "create an empty stream automatically.");
-
-Reply Entry(const std::string& id, const Words& pairs) {
-  return Array({Bulk(id), Bulks({pairs.begin(), pairs.end()})});
-}
-
-class GroupTest : public CommandTest {
- public:
-  GroupTest() { Add("1-1", "2-1", "3-1"); }
-
-  // Entries whose field f has their ID as its value.
-  template <typename... Ids>
-  void Add(const Ids&... ids) {
-    for (const std::string& id : std::vector<std::string>{ids...})
-      REQUIRE(Run({"XADD", "s", id, "f", id}) == Bulk(id));
-  }
-  template <typename... Ids>
-  static Reply Entries(const Ids&... ids) {
-    std::vector<Reply> entries;
-    for (const std::string& id : std::vector<std::string>{ids...}) entries.push_back(Entry(id, {"f", id}));
-    return Array(entries);
-  }
-  // The reply of XREADGROUP.
-  template <typename... Ids>
-  static Reply Delivered(const Ids&... ids) {
-    return Array({Array({Bulk("s"), Entries(ids...)})});
-  }
-  Reply Read(const std::string& consumer, const std::string& id = ">", const std::string& count = "100") {
-    return Run({"XREADGROUP", "GROUP", "g", consumer, "COUNT", count, "STREAMS", "s", id});
-  }
-  // A line of XPENDING.
-  static Reply Pending(const std::string& id, const std::string& consumer, int64_t idle_ms, int64_t count) {
-    return Array({Bulk(id), Bulk(consumer), Integer(idle_ms), Integer(count)});
-  }
-  Reply AllPending() { return Run({"XPENDING", "s", "g", "-", "+", "100"}); }
-  Reply Group() { return Run({"XINFO", "GROUPS", "s"}); }
-};
 
 }  // namespace
 
@@ -80,8 +44,8 @@ TEST_CASE_METHOD(GroupTest, "a consumer reads again what it holds, and each read
   CHECK(AllPending() == Array({Pending("1-1", "a", 0, 2), Pending("2-1", "a", 0, 3)}));
   // An entry that has gone is pending still, and is read as null.
   Run({"XDEL", "s", "1-1"});
-  CHECK(Read("a", "0") ==
-        Array({Array({Bulk("s"), Array({Array({Bulk("1-1"), NullArray()}), Entry("2-1", {"f", "2-1"})})})}));
+  CHECK(Read("a", "0") == Array({Array({Bulk("s"), Array({Array({Bulk("1-1"), NullArray()}),
+                                                          StreamEntryOf("2-1", {"f", "2-1"})})})}));
   CHECK(AllPending() == Array({Pending("1-1", "a", 0, 2), Pending("2-1", "a", 0, 4)}));
 }
 
@@ -101,7 +65,7 @@ TEST_CASE_METHOD(GroupTest,
   CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "s", ">", ">"}) == Delivered("2-1", "3-1"));
   UseResp3();
   CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "t", "s", ">", ">"}) ==
-        Map({Bulk("t"), Array({Entry("5-5", {"g", "w"})})}));
+        Map({Bulk("t"), Array({StreamEntryOf("5-5", {"g", "w"})})}));
 }
 
 TEST_CASE_METHOD(CommandTest, "a group at the highest id gets nothing new, and what it claims only once") {
@@ -294,88 +258,17 @@ TEST_CASE_METHOD(GroupTest,
   CHECK(server().parking.size() == 0);
 }
 
-TEST_CASE_METHOD(GroupTest, "XDELEX and XACKDEL say what a deletion means to groups") {
-  const auto answers = [](const std::vector<int64_t>& numbers) {
-    std::vector<Reply> replies;
-    for (const int64_t number : numbers) replies.push_back(Integer(number));
-    return Array(replies);
-  };
-  const auto refill = [&] {
-    Run({"DEL", "s"});
-    Add("1-1", "2-1", "3-1");
-    for (const std::string group : {"g", "h"}) {
-      Run({"XGROUP", "CREATE", "s", group, "0"});
-      Run({"XREADGROUP", "GROUP", group, "a", "COUNT", "2", "STREAMS", "s", ">"});
-    }
-  };
-  const auto pending = [&](const std::string& group) { return Run({"XPENDING", "s", group}).elements[0]; };
-  refill();
-  CHECK(Run({"XDELEX", "s", "KEEPREF", "IDS", "2", "1-1", "9-9"}) == answers({1, -1}));
-  CHECK(pending("g") == Integer(2));
-  CHECK(Run({"XDELEX", "s", "DELREF", "IDS", "2", "1-1", "2-1"}) == answers({-1, 1}));
-  CHECK(pending("g") == Integer(0));
-  CHECK(pending("h") == Integer(0));
-  refill();
-  Run({"XACK", "s", "g", "1-1"});
-  CHECK(Run({"XDELEX", "s", "ACKED", "IDS", "4", "1-1", "2-1", "3-1", "9-9"}) == answers({2, 2, 2, -1}));
-  Run({"XACK", "s", "h", "1-1"});
-  CHECK(Run({"XDELEX", "s", "IDS", "1", "1-1", "ACKED"}) == answers({1}));
-  CHECK(Run({"XLEN", "s"}) == Integer(2));
-  refill();
-  CHECK(Run({"XACKDEL", "s", "g", "ACKED", "IDS", "3", "1-1", "2-1", "3-1"}) == answers({2, 2, -1}));
-  CHECK(Run({"XACKDEL", "s", "h", "ACKED", "IDS", "1", "1-1"}) == answers({1}));
-  CHECK(Run({"XACKDEL", "s", "h", "IDS", "1", "2-1"}) == answers({1}));
-  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("3-1"));
-  refill();
-  CHECK(Run({"XACKDEL", "s", "g", "IDS", "1", "1-1"}) == answers({1}));
-  CHECK(pending("h") == Integer(2));
-  CHECK(Run({"XACKDEL", "s", "g", "DELREF", "IDS", "1", "2-1"}) == answers({1}));
-  CHECK(pending("h") == Integer(1));
-  CHECK(Run({"XACKDEL", "s", "h", "IDS", "1", "1-1"}) == answers({1}));
-  CHECK(Run({"XACKDEL", "s", "none", "IDS", "2", "1-1", "2-1"}) == answers({-1, -1}));
-  CHECK(Run({"XDELEX", "none", "IDS", "1", "1-1"}) == answers({-1}));
-  for (const std::string wrong : {"0", "-5", "abc"})
-    CHECK(Run({"XDELEX", "s", "IDS", wrong, "1-1"}) == Error("ERR Number of IDs must be a positive integer"));
-  CHECK(Run({"XDELEX", "s", "IDS", "3", "1-1", "2-2"}) ==
-        Error("ERR The `numids` parameter must match the number of arguments"));
-  CHECK(Run({"XDELEX", "s", "IDS", "1", "1-1", "2-2"}) == Error("ERR syntax error"));
-  CHECK(Run({"XDELEX", "s", "KEEPREF", "ACKED", "IDS", "1", "1-1"}) == Error("ERR syntax error"));
-}
-
-TEST_CASE_METHOD(GroupTest, "a trim leaves what groups need, or takes it from them") {
-  Run({"XGROUP", "CREATE", "s", "g", "0"});
-  Read("a", ">", "2");
-  Run({"XACK", "s", "g", "2-1"});
-  CHECK(Run({"XTRIM", "s", "MAXLEN", "0", "ACKED"}) == Integer(1));
-  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("1-1", "3-1"));
-  CHECK(Run({"XADD", "s", "ACKED", "MAXLEN", "1", "4-1", "f", "4-1"}) == Bulk("4-1"));
-  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("1-1", "3-1", "4-1"));
-  CHECK(Run({"XTRIM", "s", "MINID", "3", "KEEPREF"}) == Integer(1));
-  CHECK(AllPending() == Array({Pending("1-1", "a", 0, 1)}));
-  Read("a");
-  CHECK(Run({"XTRIM", "s", "MAXLEN", "1", "DELREF"}) == Integer(1));
-  CHECK(AllPending() == Array({Pending("1-1", "a", 0, 1), Pending("4-1", "a", 0, 1)}));
-  CHECK(Run({"XTRIM", "s", "MAXLEN", "1", "DELREF", "ACKED"}) == Error("ERR syntax error"));
-  // By whole nodes: the first one has an entry that is pending.
-  Run({"CONFIG", "SET", "stream-node-max-entries", "10"});
-  Run({"DEL", "s"});
-  for (int i = 1; i <= 40; ++i) Add(std::to_string(i) + "-1");
-  Run({"XGROUP", "CREATE", "s", "g", "0"});
-  Read("a");
-  for (int i = 2; i <= 40; ++i) Run({"XACK", "s", "g", std::to_string(i) + "-1"});
-  CHECK(Run({"XTRIM", "s", "MAXLEN", "~", "0", "ACKED"}) == Integer(30));
-  CHECK(Run({"XLEN", "s"}) == Integer(10));
-  CHECK(Run({"XTRIM", "s", "MINID", "8", "ACKED"}) == Integer(6));
-  CHECK(Run({"XRANGE", "s", "-", "+"}) == Entries("1-1", "8-1", "9-1", "10-1"));
-}
-
 TEST_CASE_METHOD(GroupTest, "a client that waits is told when its group or its stream goes") {
-  const Reply gone = Error("UNBLOCKED the stream key no longer exists");
-  const Reply no_group = Error("NOGROUP the consumer group this client was blocked on no longer exists");
+  const Reply gone = Error("NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option");
+  const Reply& no_group = gone;
   const std::vector<std::pair<Words, Reply>> ends{
       {{"DEL", "s"}, gone},
+      {{"UNLINK", "s"}, gone},
+      {{"EXPIRE", "s", "0"}, gone},
       {{"XGROUP", "DESTROY", "s", "g"}, no_group},
-      {{"SET", "s", "text"}, gone},
+      {{"SET", "s", "text"}, kWrongType},
+      {{"COPY", "text", "s", "REPLACE"}, kWrongType},
+      {{"RENAME", "text", "s"}, kWrongType},
       {{"RENAME", "s", "t"}, gone},
       {{"RENAME", "other", "s"}, no_group},
       {{"FLUSHALL"}, gone},
@@ -386,6 +279,7 @@ TEST_CASE_METHOD(GroupTest, "a client that waits is told when its group or its s
     CAPTURE(words);
     Run({"FLUSHALL"});
     Run({"XADD", "other", "1-1", "f", "v"});
+    Run({"SET", "text", "x"});
     Run({"XGROUP", "CREATE", "s", "g", "0", "MKSTREAM"});
     TestClient waits(server());
     waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "s", ">"});
@@ -402,6 +296,83 @@ TEST_CASE_METHOD(GroupTest, "a client that waits is told when its group or its s
   AdvanceTime(30);
   CHECK(waits.Received() == std::vector{gone});
   CHECK(server().parking.keys().size() == 0);
+}
+
+TEST_CASE_METHOD(GroupTest, "of several streams that are gone, a client that waits is told of the first") {
+  const Reply no_t = Error("NOGROUP No such key 't' or consumer group 'g' in XREADGROUP with GROUP option");
+  for (const std::string stream : {"s", "t"}) Run({"XGROUP", "CREATE", stream, "g", "$", "MKSTREAM"});
+  TestClient waits(server());
+  waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "t", "s", ">", ">"});
+  Run({"MULTI"});
+  Run({"DEL", "s"});
+  Run({"DEL", "t"});
+  Run({"EXEC"});
+  CHECK(waits.Received() == std::vector{no_t});
+}
+
+TEST_CASE_METHOD(GroupTest, "a consumer is made, and idle no more, by each of its requests") {
+  const auto consumers = [&] {
+    std::vector<std::pair<std::string, int64_t>> found;  // and for how long they have been idle
+    for (const Reply& line : Run({"XINFO", "CONSUMERS", "s", "g"}).elements) {
+      CHECK(line.elements[7] == Integer(-1));  // no entry was delivered
+      found.emplace_back(line.elements[1].text, line.elements[5].integer);
+    }
+    return found;
+  };
+  using Found = std::vector<std::pair<std::string, int64_t>>;
+  Run({"XGROUP", "CREATE", "s", "g", "$"});
+  const std::vector<Words> requests{
+      {"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"},
+      {"XREADGROUP", "GROUP", "g", "a", "NOACK", "STREAMS", "s", ">"},
+      {"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "0"},
+      {"XREADGROUP", "GROUP", "g", "a", "CLAIM", "5", "STREAMS", "s", ">"},
+      {"XCLAIM", "s", "g", "a", "0", "1-1"},
+      {"XCLAIM", "s", "g", "a", "0", "1-1", "LASTID", "9-9"},
+      {"XAUTOCLAIM", "s", "g", "a", "0", "0"},
+  };
+  for (const Words& request : requests) {
+    CAPTURE(request);
+    Run(request);
+    CHECK(consumers() == Found{{"a", 0}});
+    AdvanceTime(50);
+    CHECK(consumers() == Found{{"a", 50}});
+    Run(request);
+    CHECK(consumers() == Found{{"a", 0}});
+    AdvanceTime(5);
+    CHECK(Run({"XGROUP", "DELCONSUMER", "s", "g", "a"}) == Integer(0));
+  }
+  // A wait begins with a request. Its end is none.
+  TestClient waits(server());
+  waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "40", "STREAMS", "s", ">"});
+  CHECK(consumers() == Found{{"a", 0}});
+  AdvanceTime(40);
+  CHECK(waits.Received() == std::vector{NullArray()});
+  CHECK(consumers() == Found{{"a", 40}});
+  // What is not there is no request.
+  Run({"XREADGROUP", "GROUP", "g", "b", "STREAMS", "s", "none", ">", ">"});
+  Run({"XPENDING", "s", "g", "-", "+", "9", "b"});
+  Run({"XACK", "s", "g", "1-1"});
+  CHECK(consumers() == Found{{"a", 40}});
+}
+
+TEST_CASE_METHOD(GroupTest, "of several streams each one's group sees the consumer") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Run({"XGROUP", "CREATE", "t", "g", "0", "MKSTREAM"});
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "COUNT", "1", "STREAMS", "t", "s", ">", ">"}) ==
+        Delivered("1-1"));
+  CHECK(Run({"XGROUP", "CREATECONSUMER", "t", "g", "a"}) == Integer(0));
+  CHECK(Run({"XGROUP", "CREATECONSUMER", "s", "g", "a"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(GroupTest, "a poll without an entry is a change only if it makes the consumer") {
+  Run({"XGROUP", "CREATE", "s", "g", "$"});
+  const auto changes = [&] { return server().changes.by_clients(); };
+  const uint64_t before = changes();
+  Read("a");
+  CHECK(changes() == before + 1);
+  Read("a");
+  Run({"XAUTOCLAIM", "s", "g", "a", "0", "0"});
+  CHECK(changes() == before + 1);
 }
 
 TEST_CASE_METHOD(GroupTest, "a client that waits for a group is not disturbed by changes of others") {
@@ -460,6 +431,22 @@ TEST_CASE_METHOD(GroupTest, "every delivery and acknowledgement counts as a chan
   Run({"XACK", "s", "g", "1-1"});
   Run({"XPENDING", "s", "g"});
   CHECK(changes() == before);
+}
+
+TEST_CASE_METHOD(GroupTest,
+                 "a claim that two sources of one stream find is delivered once, by both protocols") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a", ">", "2");
+  AdvanceTime(50);
+  const Words twice{"XREADGROUP", "GROUP", "g", "b", "CLAIM", "50", "STREAMS", "s", "s", ">", ">"};
+  const auto entry = [](const std::string& id, int64_t idle_ms, int64_t count) {
+    return Array({Bulk(id), Bulks({"f", id}), Integer(idle_ms), Integer(count)});
+  };
+  CHECK(Run(twice) ==
+        Array({Array({Bulk("s"), Array({entry("1-1", 50, 1), entry("2-1", 50, 1), entry("3-1", 0, 0)})}),
+               Array({Bulk("s"), Array({})})}));
+  CHECK(AllPending() ==
+        Array({Pending("1-1", "b", 0, 2), Pending("2-1", "b", 0, 2), Pending("3-1", "b", 0, 1)}));
 }
 
 TEST_CASE_METHOD(GroupTest, "COPY, RENAME, DUMP and RESTORE take groups along") {

@@ -48,7 +48,7 @@ CaseGenerator::CaseGenerator(Coverage& coverage, Dice& dice, int64_t now_s)
       walker_(values_, dice),
       spoiler_(walker_, values_, dice) {
   for (const std::unique_ptr<RowSyntax>& syntax : coverage.rows()) {
-    weights_.push_back(WeightOf(*syntax->row));
+    weights_.push_back(coverage.Draws(*syntax->row) ? WeightOf(*syntax->row) : 0);
     weight_sum_ += weights_.back();
   }
 }

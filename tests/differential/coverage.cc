@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include "differential/gaps.h"
-
 namespace mayfly::testing {
 namespace {
 
@@ -24,7 +22,7 @@ const TableRow* FindRow(const CommandTable& table, std::string_view full_name) {
 
 }  // namespace
 
-Coverage::Coverage(const CommandTable& table) : table_(table) {
+Coverage::Coverage(const CommandTable& table, Oracle oracle) : table_(table), oracle_(oracle) {
   for (const TableRow* row : table.rows()) {
     if (row->group == kTestGroup) continue;
     AddRow(*row);
@@ -35,22 +33,36 @@ Coverage::Coverage(const CommandTable& table) : table_(table) {
 
 void Coverage::AddRow(const TableRow& row) {
   const Gap* gap = FindGap(row.full_name, "");
-  if (gap != nullptr && (gap->kind == GapKind::kUnknown || gap->kind == GapKind::kNotSent)) return;
+  if (gap != nullptr && Leaves(gap->kind)) return;
   RowSyntax syntax = ReadRow(row);
   for (const Gap& cut : Gaps()) {
     if (cut.row != row.full_name || cut.token.empty()) continue;
-    if (cut.kind != GapKind::kUnknown && cut.kind != GapKind::kNotSent) continue;
+    if (!Leaves(cut.kind)) continue;
     CutToken(syntax.arguments, cut.token);
     std::erase(syntax.tokens, cut.token);
   }
   rows_.push_back(std::make_unique<RowSyntax>(std::move(syntax)));
+  if (!Draws(row)) return;
   AddGoals(*rows_.back(), "");
   for (const std::string& token : rows_.back()->tokens) AddGoals(*rows_.back(), token);
+}
+
+bool Coverage::Leaves(GapKind kind) const noexcept {
+  return kind == GapKind::kUnknown || kind == GapKind::kNotSent ||
+         (kind == GapKind::kNewer && oracle_ == Oracle::kOlder);
+}
+
+bool Coverage::Draws(const TableRow& row) const noexcept {
+  if (oracle_ == Oracle::kOlder) return true;
+  static constexpr std::string_view kOthers[] = {"del", "copy", "rename"};
+  return row.group == "stream" || row.group == "geo" ||
+         std::find(std::begin(kOthers), std::end(kOthers), row.full_name) != std::end(kOthers);
 }
 
 void Coverage::AddGoals(const RowSyntax& syntax, const std::string& token) {
   const Gap* gap = FindGap(syntax.row->full_name, token);
   if (gap == nullptr) gap = FindGap(syntax.row->full_name, "");
+  if (gap != nullptr && gap->kind == GapKind::kNewer) gap = nullptr;
   if (gap != nullptr) outcomes_.push_back({&syntax, token});
   if (gap == nullptr || gap->kind != GapKind::kNeverAccepted)
     goals_.push_back({&syntax, token, Form::kValid});
@@ -89,7 +101,7 @@ const Coverage::Goal* Coverage::Missing(Dice& dice) {
   while (!missing_.empty()) {
     const size_t at = dice.Below(missing_.size());
     const Goal& goal = goals_[missing_[at]];
-    if (goal.count < kLeastCases) return &goal;
+    if (goal.count < least_cases_) return &goal;
     missing_[at] = missing_.back();
     missing_.pop_back();
   }
@@ -99,7 +111,7 @@ const Coverage::Goal* Coverage::Missing(Dice& dice) {
 std::vector<std::string> Coverage::Complaints() const {
   std::vector<std::string> complaints;
   for (const Goal& goal : goals_) {
-    if (goal.count >= kLeastCases) continue;
+    if (goal.count >= least_cases_) continue;
     complaints.push_back(NameOf(*goal.syntax, goal.token) + ": only " + std::to_string(goal.count) +
                          " cases in " +
                          (goal.form == Form::kValid ? "valid form were taken" : "invalid form were refused"));

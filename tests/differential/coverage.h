@@ -10,6 +10,7 @@
 
 #include "differential/case.h"
 #include "differential/dice.h"
+#include "differential/gaps.h"
 #include "exec/call/command_table.h"
 
 namespace mayfly::testing {
@@ -17,6 +18,10 @@ namespace mayfly::testing {
 class Coverage {
  public:
   static constexpr uint64_t kLeastCases = 50;
+  static constexpr uint64_t kLeastCasesOfNewer = 10;  // which gets fewer requests
+  // Which server the requests are compared with, and which rows are drawn for it: all but those of GapKind::kNewer; or only those, with
+  // the rest of their groups.
+  enum class Oracle : uint8_t { kOlder, kNewer };
 
   struct Goal {
     const RowSyntax* syntax;
@@ -26,10 +31,12 @@ class Coverage {
   };
 
   // All rows but those that only tests have and those that cannot be sent.
-  explicit Coverage(const CommandTable& table);
+  Coverage(const CommandTable& table, Oracle oracle);
 
   const CommandTable& table() const noexcept { return table_; }
   const std::vector<std::unique_ptr<RowSyntax>>& rows() const noexcept { return rows_; }
+  // True if the row is drawn.
+  bool Draws(const TableRow& row) const noexcept;
   // Null where the table does not have it, or it is not sent.
   const RowSyntax* Find(std::string_view full_name) const noexcept;
 
@@ -41,6 +48,8 @@ class Coverage {
 
  private:
   void AddRow(const TableRow& row);
+  // True if the row or option is left out.
+  bool Leaves(GapKind kind) const noexcept;
   void AddGoals(const RowSyntax& syntax, const std::string& token);
   void CountFor(const RowSyntax& syntax, const std::string& token, Form form, bool refused);
   void ComplainOfGaps(std::vector<std::string>& complaints) const;
@@ -53,6 +62,8 @@ class Coverage {
   };
 
   const CommandTable& table_;
+  const Oracle oracle_;
+  const uint64_t least_cases_ = oracle_ == Oracle::kNewer ? kLeastCasesOfNewer : kLeastCases;
   std::vector<std::unique_ptr<RowSyntax>> rows_;
   std::vector<Goal> goals_;
   std::vector<size_t> missing_;     // indices of goals_, some of them reached meanwhile

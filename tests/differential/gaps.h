@@ -14,6 +14,7 @@ namespace mayfly::testing {
 enum class GapKind {
   kUnknown,        // the oracle is too old to know the command, or the option
   kNotSent,        // compared in no form
+  kNewer,          // compared with a redis-server of version 8 instead, whose words are ours
   kNeverAccepted,  // the oracle refuses every form, or would end by a valid one
   kNeverRefused,   // takes whatever is said
 };

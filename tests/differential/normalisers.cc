@@ -267,7 +267,7 @@ bool SameButFor(const Exchange& pair, std::initializer_list<std::string_view> ow
   }
   return true;
 }
-bool SameIntroduction(const Exchange& pair) { return SameButFor(pair, {"version", "id"}); }
+bool SameIntroduction(const Exchange& pair) { return SameButFor(pair, {"version", "id", "modules"}); }
 
 // The clocks differ, so times of deliveries do; those of consumers are told as in 7.2. How far a group has come is counted as in
 // 8.0: newer_oracle_test.cc compares that.
@@ -399,7 +399,7 @@ constexpr Normaliser kNormalisers[] = {
      "each server has encodings of its own; dump_oracle_test.cc compares the values"},
     {"expiretime", RoundedFromWitness, kSometimes, "as TTL; and Redis overflows at the very end of time"},
     {"function|help", OwnText, kAlways, "our own words"},
-    {"hello", SameIntroduction, kAlways, "version and client number are each server's own"},
+    {"hello", SameIntroduction, kAlways, "version, client number and modules are each server's own"},
     {"hgetall", SamePairs, kSometimes, "the order of a large hash is that of its table"},
     {"hkeys", SameElements, kSometimes, "as HGETALL"},
     {"hrandfield", PickOfWitness, kSometimes, "chance"},

@@ -16,7 +16,8 @@ bool CountsKeys(const Words& request) { return UpperCase(request[0]) == "DBSIZE"
 
 }  // namespace
 
-ServerPair::ServerPair() : oracle_({"--" + std::string(kLimitOption), std::string(kLimit)}) {
+ServerPair::ServerPair(const std::string& program)
+    : oracle_({"--" + std::string(kLimitOption), std::string(kLimit)}, program) {
   mayfly_.SetOption(kLimitOption, kLimit);
   mayfly_.SetOption("maxmemory-policy", "noeviction");  // Redis's default
   FollowRealTime();

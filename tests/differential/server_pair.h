@@ -19,7 +19,8 @@ namespace mayfly::testing {
 
 class ServerPair {
  public:
-  ServerPair();
+  // `program`: of the oracle.
+  explicit ServerPair(const std::string& program = Oracle::kProgram);
 
   struct Replies {
     std::vector<std::string> redis;

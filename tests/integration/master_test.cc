@@ -63,6 +63,17 @@ int64_t UnixMs() {
   return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
+// The names in a reply of XINFO CONSUMERS: the times are each server's own.
+Words NamesIn(const std::string& consumers) {
+  constexpr std::string_view kBefore = "[name ";
+  Words names;
+  for (size_t at = consumers.find(kBefore); at != std::string::npos; at = consumers.find(kBefore, at + 1)) {
+    const size_t begin = at + kBefore.size();
+    names.push_back(consumers.substr(begin, consumers.find(' ', begin) - begin));
+  }
+  return names;
+}
+
 // What the master has done is done there, too, and no key differs. REQUIRES: nobody writes.
 void CompareAll(Client& master, Follower& follower) {
   CHECK(Eventually([&] {
@@ -82,6 +93,8 @@ void CompareAll(Client& master, Follower& follower) {
         const std::string key = type + std::to_string(i);
         CAPTURE(database, key);
         CHECK(same({"XPENDING", key, "g"}));
+        const Words consumers{"XINFO", "CONSUMERS", key, "g"};
+        CHECK(Eventually([&] { return NamesIn(master.Run(consumers)) == NamesIn(follower.Run(consumers)); }));
         CHECK(same({"XRANGE", key, "-", "+"}));
       }
     }
@@ -155,6 +168,32 @@ TEST_CASE("random writes of all types leave no difference between a Mayfly and w
   }
   master.Run({"CLIENT", "NO-TOUCH", "ON"});
   CompareAll(master, follower);
+}
+
+TEST_CASE(
+    "consumers without an entry, and a stream's last id, are the same at a server that follows a Mayfly") {
+  const std::string program = AnyProgram();
+  CAPTURE(program);
+  Daemon daemon(kDebugAllowed);
+  Client master(daemon);
+  Follower follower(program);
+  follower.Follow(daemon);
+  for (const Words& request : std::vector<Words>{{"XGROUP", "CREATE", "x0", "g", "0", "MKSTREAM"},
+                                                 {"XREADGROUP", "GROUP", "g", "polls", "STREAMS", "x0", ">"},
+                                                 {"XREADGROUP", "GROUP", "g", "looks", "STREAMS", "x0", "0"},
+                                                 {"XCLAIM", "x0", "g", "claims", "0", "1-1"},
+                                                 {"XAUTOCLAIM", "x0", "g", "sweeps", "0", "0"},
+                                                 {"XADD", "x0", "5-0", "f", "v"},
+                                                 {"XADD", "x0", "6-0", "f", "v"},
+                                                 {"XDEL", "x0", "6-0"},
+                                                 {"XSETID", "x0", "5-0"}})
+    master.Run(request);
+  CompareAll(master, follower);
+  master.Run({"SELECT", "0"});
+  follower.Run({"SELECT", "0"});
+  CHECK(NamesIn(master.Run({"XINFO", "CONSUMERS", "x0", "g"})) ==
+        Words{"claims", "looks", "polls", "sweeps"});
+  CHECK(NamesIn(follower.Run({"XINFO", "CONSUMERS", "x0", "g"})).size() == 4);
 }
 
 TEST_CASE("after a broken link a server that follows a Mayfly gets only what it has missed") {

@@ -113,7 +113,7 @@ Tasks::Delivery Tasks::DeliverTo(const Key& stream, uint64_t most, const Entry& 
   const uint64_t before = value.Bytes();
   value.Append(id, fields.pairs(), limits);
   const bool trims = most != 0 && value.length() > most;
-  const bool trimmed = trims && value.Trim({.whole_nodes = true, .length = most}) != 0;
+  const bool trimmed = trims && value.Trim({.whole_nodes = true, .length = most}).entries != 0;
   keyspace_.CountEdit(*existing, before, value.Bytes());
   const Event event = addition.Tell(trimmed ? kXAddAndTrim : kXAdd, trimmed, value.length());
   keyspace_.FinishEdit(stream, *existing, false, now, event);

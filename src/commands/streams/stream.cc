@@ -18,6 +18,7 @@ constexpr Event kXAdd{"xadd"};
 constexpr Event kXAddAndTrim{"xadd", "xtrim"};
 constexpr Event kXDel{"xdel"};
 constexpr Event kXTrim{"xtrim"};
+constexpr Event kReleased{.name = "", .unseen = true};  // from groups, as group_access.h's kDelivered
 constexpr Event kXSetId{.name = "xsetid", .unseen = true};
 
 StreamLimits LimitsOf(const Context& ctx) {
@@ -65,9 +66,9 @@ void AddEntry(Context& ctx, const Key& key, const Typed<StreamValue>& found, Str
       [&](StreamValue& stream) {
         stream.Append(id, pairs, limits);
         added = true;
-        const bool trimmed = trim && stream.Trim(*trim) != 0;  // needs no memory
-        if (trimmed) event = kXAddAndTrim;
-        if (!trimmed || is_plain) event = addition.Tell(event, trimmed, stream.length());
+        const StreamTrimmed done = trim ? stream.Trim(*trim) : StreamTrimmed{};  // needs no memory
+        if (done.entries != 0) event = kXAddAndTrim;
+        if (!done.any() || is_plain) event = addition.Tell(event, done.entries != 0, stream.length());
       },
       [&] { return added ? &event : nullptr; });
 }
@@ -134,20 +135,21 @@ void XTrim(Context& ctx, Args& args) {
   Typed<StreamValue> found;
   if (!ctx.FindTyped(key, found)) return;
   AwaitSaveForTrim(ctx, found, *options.trim);
-  uint64_t removed = 0;
+  StreamTrimmed done;
   if (found.value != nullptr) {
     char digits[kMaxIntegerText];
     std::array<std::string_view, 3> words = {"MAXLEN", "=", {}};
     const Effect effect{.command = "XTRIM", .arguments = words};
     const bool is_plain = options.trim->references == StreamReferences::kKeep;
-    const Event event = is_plain ? kXTrim.With(effect) : kXTrim;
+    Event event = is_plain ? kXTrim.With(effect) : kXTrim;
     ctx.keyspace.EditRich<StreamValue>(key, *found.entry, ctx.now, event, [&](StreamValue& stream) {
-      removed = stream.Trim(*options.trim);
+      done = stream.Trim(*options.trim);
+      if (done.entries == 0) event = kReleased;
       words[2] = {digits, FormatInteger(static_cast<int64_t>(stream.length()), digits)};
-      return removed != 0;
+      return done.any();
     });
   }
-  ctx.reply.Integer(static_cast<int64_t>(removed));
+  ctx.reply.Integer(static_cast<int64_t>(done.entries));
 }
 
 struct SetIdOptions {
@@ -190,6 +192,9 @@ void XSetId(Context& ctx, Args& args) {
   if (!ctx.FindTyped(key, found)) return;
   if (found.value == nullptr) return ctx.Fail(errors::kNoSuchKey);
   const StreamValue& stream = *found.value;
+  // A master of an older version may have gone back.
+  if (options.id < stream.max_deleted_id() && ctx.origin != Origin::kMaster)
+    return ctx.Fail("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id");
   if (stream.length() != 0 && options.id < stream.LastEntryId())
     return ctx.Fail("ERR The ID specified in XSETID is smaller than the target stream top item");
   if (options.added && stream.length() > static_cast<uint64_t>(*options.added) && stream.length() != 0)
@@ -253,7 +258,9 @@ constexpr Command kRows[] = {
      .summary = "Removes the oldest entries of a stream, up to a length or an id.",
      .syntax = "key <MAXLEN|MINID> [=|~] threshold [LIMIT count] [KEEPREF | DELREF | ACKED]",
      .argument_notes = "KEEPREF@8.2.0 DELREF@8.2.0 ACKED@8.2.0",
-     .tips = "nondeterministic_output"},
+     .tips = "nondeterministic_output",
+     .notes = "KEEPREF, DELREF and ACKED as for XDELEX. DELREF also takes from groups what XDEL had deleted "
+              "before the end of the trim."},
     {.name = "xsetid",
      .arity = -3,
      .flags = kWrite | kDenyOom | kFast,

@@ -28,26 +28,16 @@ struct Source {
   std::vector<StreamId> gone = {};  // pending and idle, but the stream has them no more
 };
 
-// Finds the group. False after having answered the error. A client that has waited is told that the key or the group has gone.
+// Finds the group. False after having answered the error. As in Redis since 7.2, a client that has waited gets the same errors.
 bool FindSource(Context& ctx, const Key& key, std::string_view group, Source& source) {
   source.name = key.text;
-  if (ctx.wake() == WakeReason::kNone) {
-    if (!FindGroup(ctx, key, group, source.found)) return false;
-    if (source.found.group != nullptr) {
-      AwaitSaveOfGroups(ctx, *source.found.entry, *source.found.stream);
-      return true;
-    }
-    ctx.Fail("NOGROUP No such key '" + std::string(errors::Repeated(key.text)) + "' or consumer group '" +
-             std::string(errors::Repeated(group)) + "' in XREADGROUP with GROUP option");
-    return false;
+  if (!FindGroup(ctx, key, group, source.found)) return false;
+  if (source.found.group != nullptr) {
+    if (ctx.wake() == WakeReason::kNone) AwaitSaveOfGroups(ctx, *source.found.entry, *source.found.stream);
+    return true;
   }
-  Typed<StreamValue> found;
-  FindAwaited(ctx, key, found);
-  if (found.value == nullptr) return ctx.Fail("UNBLOCKED the stream key no longer exists"), false;
-  source.found = {.entry = found.entry, .stream = found.value};
-  if (found.value->groups() != nullptr) source.found.group = found.value->groups()->Find(group);
-  if (source.found.group != nullptr) return true;
-  ctx.Fail("NOGROUP the consumer group this client was blocked on no longer exists");
+  ctx.Fail("NOGROUP No such key '" + std::string(errors::Repeated(key.text)) + "' or consumer group '" +
+           std::string(errors::Repeated(group)) + "' in XREADGROUP with GROUP option");
   return false;
 }
 
@@ -111,6 +101,26 @@ void EditSource(Context& ctx, const Source& source, Edit&& edit, What&& what) {
   FoundGroup found = source.found;
   found.entry = ctx.keyspace.Peek(key, ctx.now);  // an edit of the same stream may have relocated it
   EditGroup(ctx, key, found, std::forward<Edit>(edit), std::forward<What>(what));
+}
+
+// The consumer has asked for entries of a source that has none: it is made if there is none, and is idle no more. Returns true
+// if it was made.
+bool SeeConsumer(Context& ctx, const StreamReadOptions& options, const Source& source) {
+  GroupEffects effects(WantsEffects(ctx), options.group, options.consumer);
+  Event event;
+  bool created = false;
+  EditSource(
+      ctx, source,
+      [&](StreamValue&, StreamGroup& group) {
+        ConsumerIn(group, options.consumer, ctx.now.wall_ms, created);
+      },
+      [&]() -> const Event* {
+        if (!created) return nullptr;
+        effects.NoteConsumer();
+        event = effects.Tell(kConsumerCreated);
+        return &event;
+      });
+  return created;
 }
 
 // A delivery from one source, in a call of EditGroup.
@@ -227,25 +237,39 @@ class GroupReader {
   bool changed_ = false;
 };
 
-// False if no source has an answer.
-bool ReplySources(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
-  if (std::none_of(sources.begin(), sources.end(), HasAnswer)) return false;
+// Returns the number of sources with an answer.
+size_t ReadEach(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
   const bool pairs = ctx.reply.version() == 2;
-  resp::Deferred answers = ctx.reply.Defer();
   size_t count = 0;
   bool changed = false;
   for (const Source& source : sources) {
-    // A stream that is named twice has fewer entries the second time, perhaps none.
-    if (!HasAnswer(source)) continue;
-    ++count;
-    if (pairs) ctx.reply.Array(2);
-    ctx.reply.Bulk(source.name);
-    GroupReader reader(ctx, options, source);
-    const auto read = [&] { reader.Edit(); };
+    const auto read = [&] {
+      // A stream that is named twice has fewer entries the second time, perhaps none.
+      if (!HasAnswer(source)) {
+        changed |= SeeConsumer(ctx, options, source);
+        return;
+      }
+      ++count;
+      if (pairs) ctx.reply.Array(2);
+      ctx.reply.Bulk(source.name);
+      GroupReader reader(ctx, options, source);
+      reader.Edit();
+      changed |= reader.changed();
+    };
     changed ? GoOnAfterChange(ctx, read) : read();
-    changed = changed || reader.changed();
   }
-  pairs ? answers.Array(count) : answers.Map(count);
+  return count;
+}
+
+// False if no source has an answer.
+bool ReplySources(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
+  if (std::none_of(sources.begin(), sources.end(), HasAnswer)) {
+    ReadEach(ctx, options, sources);
+    return false;
+  }
+  resp::Deferred answers = ctx.reply.Defer();
+  const size_t count = ReadEach(ctx, options, sources);
+  ctx.reply.version() == 2 ? answers.Array(count) : answers.Map(count);
   return true;
 }
 

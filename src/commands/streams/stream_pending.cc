@@ -142,21 +142,22 @@ void XPending(Context& ctx, Args& args) {
 
 // ---- XCLAIM, XAUTOCLAIM
 
-// Gives pending entries to a consumer, which is created for the first one, and answers each. In a call of EditGroup.
+// Gives pending entries to a consumer, and answers each. In a call of EditGroup.
 class Claimer {
  public:
   Claimer(Context& ctx, std::string_view group, std::string_view consumer, bool ids_only) noexcept
       : ctx_(ctx), name_(consumer), ids_only_(ids_only), effects_(WantsEffects(ctx), group, consumer) {}
 
+  // The consumer makes a request: it is made if there is none, and is idle no more, whether it gets an entry or not.
+  void See(StreamGroup& group) { consumer_ = &ConsumerIn(group, name_, ctx_.now.wall_ms, created_); }
   // For an entry that the stream has no more: it is pending no more.
   void Drop(StreamGroup& group, StreamId id) noexcept {
     if (!group.Acknowledge(id)) return;
     changed_ = true;
     effects_.NoteReleased(id);
   }
-  // REQUIRES: the stream has the entry.
+  // REQUIRES: See; the stream has the entry.
   void Claim(const StreamValue& stream, StreamGroup& group, StreamId id, int64_t ms, uint32_t count) {
-    if (consumer_ == nullptr) consumer_ = &ConsumerIn(group, name_, ctx_.now.wall_ms, created_);
     group.Deliver(id, *consumer_, ms, count);
     effects_.NoteDelivered(id, ms, count);
     consumer_->active_ms = ctx_.now.wall_ms;
@@ -268,6 +269,7 @@ uint32_t ClaimedCount(const Claimer& claimer, const ClaimOptions& options,
 
 void ClaimIds(const Context& ctx, Claimer& claimer, StreamValue& stream, StreamGroup& group,
               int64_t min_idle_ms, const ClaimOptions& options) {
+  claimer.See(group);
   if (options.last_id > group.last_id) {
     group.last_id = options.last_id;
     claimer.NotePlace(group);
@@ -379,6 +381,7 @@ void XAutoClaim(Context& ctx, Args& args) {
   EditGroup(
       ctx, key, found,
       [&](StreamValue& stream, StreamGroup& group) {
+        claimer.See(group);
         for (const StreamId id : plan.gone) claimer.Drop(group, id);
         for (const StreamId id : plan.claimed)
           claimer.Claim(stream, group, id, ctx.now.wall_ms, claimer.CountOf(*group.Find(id)));

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/text/ascii.h"
-#include "base/text/long_double.h"
 #include "base/text/numbers.h"
 #include "exec/call/errors.h"
 
@@ -41,8 +40,8 @@ void ReplyGeoDistance(Context& ctx, double distance) {
 
 void ReplyGeoPoint(Context& ctx, const GeoPoint& point) {
   ctx.reply.Array(2);
-  ctx.reply.DoubleText(FormatLongDouble(point.longitude));
-  ctx.reply.DoubleText(FormatLongDouble(point.latitude));
+  ctx.reply.Double(point.longitude);
+  ctx.reply.Double(point.latitude);
 }
 
 }  // namespace mayfly

@@ -16,7 +16,7 @@ std::optional<double> ReadGeoUnit(Context& ctx, std::string_view word);
 
 // Four digits after the point.
 void ReplyGeoDistance(Context& ctx, double distance);
-// Longitude and latitude, as Redis writes numbers for people: 17 digits after the point, less trailing zeros.
+// Longitude and latitude, as Redis 8 writes them: with the fewest digits that read back as the same numbers.
 void ReplyGeoPoint(Context& ctx, const GeoPoint& point);
 
 }  // namespace mayfly

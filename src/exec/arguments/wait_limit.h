@@ -22,7 +22,7 @@ inline std::optional<uint64_t> ReadWaitLimit(Context& ctx, std::string_view seco
   if (!number) return ctx.Fail("ERR timeout is not a float or out of range"), std::nullopt;
   const long double ms = std::ceil(*number * kMsPerUnit);
   if (ms < 0) return ctx.Fail("ERR timeout is negative"), std::nullopt;
-  if (ms >= static_cast<long double>(INT64_MAX - static_cast<int64_t>(ctx.now.mono_ms)))
+  if (ms > static_cast<long double>(INT64_MAX - ctx.now.wall_ms))
     return ctx.Fail("ERR timeout is out of range"), std::nullopt;
   return ms == 0 ? ParkingLot::kForever : ctx.now.mono_ms + static_cast<uint64_t>(ms);
 }

@@ -42,9 +42,9 @@ void StreamGroups::TakeFrom(StreamGroups& from, StreamGroup& group) {
   group.MoveTo(bytes_);
 }
 
-bool StreamGroups::AnyHolds(StreamId id) const noexcept {
+bool StreamGroups::AnyPending() const noexcept {
   for (const auto& [name, group] : groups_) {
-    if (group->Find(id) != nullptr) return true;
+    if (group->pending() != 0) return true;
   }
   return false;
 }
@@ -59,6 +59,15 @@ bool StreamGroups::AllAreDoneWith(StreamId id) const noexcept {
 size_t StreamGroups::AcknowledgeInAll(StreamId id) noexcept {
   size_t held = 0;
   for (const auto& [name, group] : groups_) held += group->Acknowledge(id) ? 1U : 0U;
+  return held;
+}
+
+size_t StreamGroups::AcknowledgeBefore(StreamId end) noexcept {
+  size_t held = 0;
+  for (const auto& [name, group] : groups_) {
+    for (; group->pending() != 0 && group->deliveries().First() < end; ++held)
+      group->Acknowledge(group->deliveries().First());
+  }
   return held;
 }
 

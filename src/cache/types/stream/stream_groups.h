@@ -38,12 +38,15 @@ class StreamGroups {
   // The next group in this order, the first one after null; null at the end.
   const StreamGroup* After(const StreamGroup* before) const noexcept;
 
-  // True if the entry is pending in a group.
-  bool AnyHolds(StreamId id) const noexcept;
+  // True if any entry is pending in a group.
+  bool AnyPending() const noexcept;
   // True if each group has delivered the entry, and none waits for its acknowledgement.
   bool AllAreDoneWith(StreamId id) const noexcept;
   // No group holds the entry from now on. Returns the number of groups that did.
   size_t AcknowledgeInAll(StreamId id) noexcept;
+
+  // No group holds an entry with a lower ID from now on. Returns the number of pending entries that it was.
+  size_t AcknowledgeBefore(StreamId end) noexcept;
 
   // Memory, this object included. O(1).
   uint64_t Bytes() const noexcept;

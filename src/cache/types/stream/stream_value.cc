@@ -294,9 +294,16 @@ bool StreamValue::RemovesWhole(const Node& node, const StreamTrim& trim) const {
   return last < trim.min_id;
 }
 
-uint64_t StreamValue::Trim(const StreamTrim& trim) {
+StreamTrimmed StreamValue::Trim(const StreamTrim& trim) {
   const bool any_group = groups_ != nullptr && groups_->size() != 0;
-  if (trim.references == StreamReferences::kAcked && any_group) return TrimAcked(trim);
+  if (trim.references == StreamReferences::kAcked && any_group) return {.entries = TrimAcked(trim)};
+  StreamTrimmed trimmed{.entries = TrimEntries(trim)};
+  if (trim.references == StreamReferences::kDelete && groups_ != nullptr && groups_->AnyPending())
+    trimmed.references = ForgetReferences(trim, trimmed.entries != 0);
+  return trimmed;
+}
+
+uint64_t StreamValue::TrimEntries(const StreamTrim& trim) {
   uint64_t removed = 0;
   while (nodes() != 0) {
     Node& node = nodes_[head_];
@@ -304,7 +311,6 @@ uint64_t StreamValue::Trim(const StreamTrim& trim) {
     if (trim.limit != 0 && removed + node.live > trim.limit) break;
     if (RemovesWhole(node, trim)) {
       removed += node.live;
-      if (trim.references == StreamReferences::kDelete && any_group) ForgetReferences(node);
       RemoveNode(head_);
       continue;
     }
@@ -338,21 +344,18 @@ uint64_t StreamValue::TrimWithin(Node& node, const StreamTrim& trim) {
     at = found.next;
     if (found.deleted) continue;
     if (EndsTrim(trim, found.id)) break;
-    if (trim.references == StreamReferences::kDelete && groups_ != nullptr)
-      EditGroups().AcknowledgeInAll(found.id);
     Mark(node, found);
     ++removed;
   }
   return removed;
 }
 
-void StreamValue::ForgetReferences(const Node& node) noexcept {
-  StreamGroups& groups = EditGroups();
-  for (Pack::At at = FirstOf(node); at != node.pack.end();) {
-    const Found found = ReadEntry(node, at);
-    at = found.next;
-    if (!found.deleted) groups.AcknowledgeInAll(found.id);
-  }
+// The trim's end is its id, or else the first entry that is left. A trim that has left whole nodes knows only the latter.
+uint64_t StreamValue::ForgetReferences(const StreamTrim& trim, bool removed) {
+  const bool by_id = trim.by == StreamTrim::By::kId && !trim.whole_nodes;
+  if (!by_id && !removed) return 0;
+  const StreamId left = length_ != 0 ? FirstEntryId() : StreamId::Max();
+  return EditGroups().AcknowledgeBefore(by_id ? trim.min_id : left);
 }
 
 StreamId StreamValue::LastOf(const Node& node) noexcept {

@@ -36,7 +36,7 @@ class StreamWatch;
 // What the deletion of an entry means to the groups that hold it, or have still to deliver it.
 enum class StreamReferences : uint8_t {
   kKeep,    // nothing: the entry stays pending
-  kDelete,  // no group holds it any more
+  kDelete,  // no group holds it any more, nor what was deleted earlier and lies before the end of a trim
   kAcked    // an entry that a group is not done with is not deleted
 };
 
@@ -49,6 +49,14 @@ struct StreamTrim {
   StreamId min_id = {};      // lower ids go
   uint64_t limit = 0;        // removes at most this number of entries; 0: no limit
   StreamReferences references = StreamReferences::kKeep;
+};
+
+// What a trim has removed.
+struct StreamTrimmed {
+  uint64_t entries = 0;
+  uint64_t references = 0;  // kDelete: pending entries of groups
+
+  bool any() const noexcept { return (entries | references) != 0; }
 };
 
 // An entry during a call of ForRange. Views into the node.
@@ -135,8 +143,8 @@ class StreamValue final : public RichValue {
   void Append(StreamId id, std::span<const std::string_view> pairs, const StreamLimits& limits);
   // Returns false if there is no entry with this id. Takes no memory.
   bool Delete(StreamId id);
-  // Returns the number of removed entries. Takes no memory.
-  uint64_t Trim(const StreamTrim& trim);
+  // Takes no memory.
+  StreamTrimmed Trim(const StreamTrim& trim);
   // Returns true if Trim would remove more than `count` entries that the watch, if there is one, has not read; or fewer, by less
   // than the entries of a node. Looks at the nodes that would go, without a watch at `count` of them.
   bool MayTrimMoreThan(uint64_t count, const StreamTrim& trim) const noexcept;
@@ -267,6 +275,8 @@ class StreamValue final : public RichValue {
   void RemoveNode(size_t index) noexcept;
   bool RemovesWhole(const Node& node, const StreamTrim& trim) const;
   uint64_t TrimWithin(Node& node, const StreamTrim& trim);
+  // Trim without a look at groups. Returns the number of removed entries.
+  uint64_t TrimEntries(const StreamTrim& trim);
   // Trim for StreamReferences::kAcked: what groups are not done with stays, and what comes after it may go.
   uint64_t TrimAcked(const StreamTrim& trim);
   uint64_t TrimAckedWithin(size_t index, const StreamTrim& trim);
@@ -274,8 +284,8 @@ class StreamValue final : public RichValue {
   static StreamId LastOf(const Node& node) noexcept;
   // True if no entry of the node is of use to a group any more.
   bool IsDoneWith(const Node& node) const;
-  // Before the entries of the node go.
-  void ForgetReferences(const Node& node) noexcept;
+  // After a trim for StreamReferences::kDelete that has removed entries or not. Returns the number of pending entries.
+  uint64_t ForgetReferences(const StreamTrim& trim, bool removed);
   // True if an entry with this ID is not to be removed any more, as things are now.
   bool EndsTrim(const StreamTrim& trim, StreamId id) const noexcept {
     return trim.by == StreamTrim::By::kLength ? length_ <= trim.length : id >= trim.min_id;

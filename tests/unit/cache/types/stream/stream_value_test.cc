@@ -33,7 +33,7 @@ uint64_t Trim(StreamValue& stream, const StreamTrim& trim) {
   std::vector<bool> more;
   for (uint64_t count = 0; count <= stream.length() + 10; ++count)
     more.push_back(stream.MayTrimMoreThan(count, trim));
-  const uint64_t removed = stream.Trim(trim);
+  const uint64_t removed = stream.Trim(trim).entries;
   for (uint64_t count = 0; count < more.size(); ++count) {
     if (count < removed) REQUIRE(more[count]);
     if (count >= removed + 9) REQUIRE_FALSE(more[count]);
@@ -67,6 +67,66 @@ TEST_CASE("the same fields cost no bytes again") {
   CHECK(stream.nodes() == 1);
   CHECK(stream.Bytes() < 1000);
   CHECK(stream.Validate());
+}
+
+TEST_CASE("a stream that begins anew with an id that it had is read from its own entries") {
+  constexpr StreamLimits kLimits{.node_bytes = 4096, .node_entries = 100};
+  const std::string long_text(200, 'x');
+  for (const bool by_deletes : {false, true}) {
+    StreamValue stream;
+    stream.EditGroups();  // from now on it remembers where somebody reads
+    const std::vector<std::string_view> before = {"f", long_text};
+    for (uint64_t ms = 5; ms < 10; ++ms) stream.Append({ms, 0}, before, kLimits);
+    size_t read = 0;
+    stream.ForRange({5, 0}, StreamId::Max(), false, [&](const StreamEntry&) { return ++read != 4; });
+    if (by_deletes) {
+      for (uint64_t ms = 5; ms < 10; ++ms) CHECK(stream.Delete({ms, 0}));
+    } else {
+      CHECK(stream.Trim({.length = 0}).entries == 5);
+    }
+    stream.SetLastId({4, 0});
+    const std::vector<std::string_view> pairs = {"f", "v"};
+    for (uint64_t ms = 5; ms < 15; ++ms) stream.Append({ms, 0}, pairs, kLimits);
+    const Log rest = Read(stream, {9, 0}, StreamId::Max(), false);
+    REQUIRE(rest.size() == 6);
+    CHECK(rest.front() == std::pair<StreamId, Texts>({9, 0}, {"f", "v"}));
+    CHECK(stream.Contains({7, 0}));
+    CHECK(stream.HasAfter({13, 0}));
+    CHECK_FALSE(stream.HasAfter({14, 0}));
+  }
+}
+
+TEST_CASE("a trim of whole nodes leaves a node whose last entry is not old enough, though it is deleted") {
+  constexpr StreamLimits kLimits{.node_bytes = 4096, .node_entries = 3};
+  StreamValue stream;
+  const std::vector<std::string_view> pairs = {"f", "v"};
+  for (uint64_t ms = 1; ms <= 9; ++ms) stream.Append({ms, 0}, pairs, kLimits);
+  CHECK(stream.nodes() == 3);
+  CHECK(stream.Delete({3, 0}));
+  CHECK(stream.Trim({.by = StreamTrim::By::kId, .whole_nodes = true, .min_id = {3, 0}}).entries == 0);
+  CHECK(stream.Trim({.by = StreamTrim::By::kId, .whole_nodes = true, .min_id = {4, 0}}).entries == 2);
+  CHECK(stream.FirstEntryId() == StreamId{4, 0});
+  // Entry by entry the place of a deleted entry makes no difference.
+  CHECK(stream.Delete({6, 0}));
+  CHECK(stream.Trim({.by = StreamTrim::By::kId, .min_id = {6, 0}}).entries == 2);
+  CHECK(stream.FirstEntryId() == StreamId{7, 0});
+  CHECK(stream.nodes() == 1);
+}
+
+TEST_CASE("a copy of a stream has all that the stream knows") {
+  StreamValue stream;
+  const std::vector<std::string_view> pairs = {"f", "v"};
+  for (uint64_t ms = 1; ms <= 5; ++ms) stream.Append({ms, 0}, pairs, {.node_bytes = 4096, .node_entries = 2});
+  stream.Delete({2, 0});
+  stream.SetLastId({9, 9});
+  stream.SetAdded(77);
+  const std::unique_ptr<RichValue> made = stream.Clone();
+  const auto& copy = static_cast<const StreamValue&>(*made);
+  CHECK(copy.max_deleted_id() == StreamId{2, 0});
+  CHECK(copy.last_id() == StreamId{9, 9});
+  CHECK(copy.added() == 77);
+  CHECK(copy.length() == 4);
+  CHECK(copy.Validate());
 }
 
 TEST_CASE("a stream does what a map of ids does") {
