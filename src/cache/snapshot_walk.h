@@ -79,9 +79,9 @@ class SnapshotWalk final : private ChangeListener {
   void AddLine(size_t part, const Quota& quota, Quota::List list);
   // The line's next entry, or null.
   Entry* NextOf(const Line& line) const noexcept;
-  // Tasks come first: a load that ends for want of memory must not lose them.
+  // What no policy evicts comes first: a load that ends for want of memory must not lose it.
   uint64_t IdleOf(const Entry& entry) const noexcept {
-    return entry.task() ? 0 : Entry::IdleMs(entry.stamp(), start_.mono_ms);
+    return !entry.evictable() ? 0 : Entry::IdleMs(entry.stamp(), start_.mono_ms);
   }
   void End(const Line& line) noexcept;
   void OnChange(const Change& change) override;

@@ -495,8 +495,8 @@ void Saver::WriteDeadline(Expiry deadline, std::string& bytes) const {
 }
 
 // As in Redis, the seconds are written only under an LRU policy, and the counter only under an LFU policy. Redis takes a key
-// without seconds as used just now. A large value that begins in its turn is the next in the file. A task counts as used just
-// now, since the walk has the tasks first.
+// without seconds as used just now. A large value that begins in its turn is the next in the file. A key that no policy evicts
+// counts as used just now, since the walk has these keys first.
 void Saver::WriteUse(const Entry& entry, std::string& bytes) {
   rdb::Out out(bytes);
   if (databases.access_effect() == AccessEffect::kFrequency) {
@@ -504,7 +504,7 @@ void Saver::WriteUse(const Entry& entry, std::string& bytes) {
     out.Byte(static_cast<uint8_t>(LfuCount(entry.stamp(), began.mono_ms, databases.lfu_rules())));
     return;
   }
-  const uint64_t idle_ms = entry.task() ? 0 : Entry::IdleMs(entry.stamp(), began.mono_ms);
+  const uint64_t idle_ms = !entry.evictable() ? 0 : Entry::IdleMs(entry.stamp(), began.mono_ms);
   const uint64_t steps = idle_ms / Entry::kStampMs;
   if (walk_->early()) {
     WriteIdleField(kEarlyField, static_cast<int64_t>(steps), bytes);

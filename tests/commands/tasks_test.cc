@@ -4,52 +4,10 @@
 #include <vector>
 
 #include "commands/failing_allocation.h"
+#include "commands/tasks_world.h"
 #include "support/cluster_test.h"
-#include "support/command_test.h"
-#include "support/words.h"
 
 namespace mayfly::testing {
-namespace {
-
-class TasksTest : public CommandTest {
- public:
-  // The entries of a stream: each as "id field value field value ...".
-  std::vector<std::string> Entries(const std::string& stream) {
-    std::vector<std::string> lines;
-    for (const Reply& entry : Run({"XRANGE", stream, "-", "+"}).elements) {
-      std::string line = entry.elements[0].text;
-      for (const Reply& word : entry.elements[1].elements) line += " " + word.text;
-      lines.push_back(line);
-    }
-    return lines;
-  }
-  // What a task's entry looks like, with the id and the time of its deadline.
-  static std::string EntryOf(const std::string& key, const std::string& value, int64_t due) {
-    return std::to_string(due) + "-0 key " + key + " value " + value + " due " + std::to_string(due);
-  }
-  int64_t Info(const std::string& field) {
-    const std::string text = Run({"INFO", "expiry"}).text;
-    const size_t at = text.find(field + ":");
-    REQUIRE(at != std::string::npos);
-    return std::stoll(text.substr(at + field.size() + 1));
-  }
-  // The keys that TIMERS shows, on all pages.
-  Words Timers(const std::string& stream, Words more = {}) {
-    Words keys;
-    std::string cursor = "0";
-    do {
-      Words words = {"TIMERS", stream, "CURSOR", cursor};
-      words.insert(words.end(), more.begin(), more.end());
-      const Reply page = Run(words);
-      cursor = page.elements[0].text;
-      for (size_t i = 0; i < page.elements[1].elements.size(); i += 2)
-        keys.push_back(page.elements[1].elements[i].text);
-    } while (cursor != "0");
-    return keys;
-  }
-};
-
-}  // namespace
 
 TEST_CASE_METHOD(TasksTest, "at its deadline a task goes into its stream, with key, value and time") {
   CHECK(Run({"SET", "mail:7", "hello", "PX", "20", "INTO", "jobs"}) == Ok());
@@ -347,40 +305,6 @@ TEST_CASE_METHOD(TasksTest, "a consumer group gives each task to one reader, als
   CHECK(second.elements[0].elements[1].elements.size() == 1);
 }
 
-TEST_CASE_METHOD(TasksTest, "no policy evicts a task: writes are refused when nothing else is left") {
-  for (const char* policy :
-       {"allkeys-lru", "volatile-lru", "allkeys-lfu", "volatile-lfu", "allkeys-random", "volatile-random",
-        "volatile-ttl", "allkeys-sieve", "allkeys-s3fifo", "volatile-s3fifo"}) {
-    INFO(policy);
-    SetOption("maxmemory-policy", policy);
-    for (int i = 0; i < 300; ++i)
-      Run({"SET", "task:" + std::to_string(i), std::string(100, 'v'), "PX", "50000", "INTO", "jobs"});
-    const std::string used = std::to_string(server().memory.All());
-    SetOption("maxmemory", used);
-    bool refused = false;
-    for (int i = 0; i < 3'000 && !refused; ++i) {
-      const Reply reply =
-          Run({"SET", "more:" + std::to_string(i), std::string(100, 'v'), "PX", "60000", "INTO", "jobs"});
-      refused = reply.kind == Reply::Kind::kError;
-    }
-    CHECK(refused);
-    for (int i = 0; i < 300; ++i) CHECK(Run({"EXISTS", "task:" + std::to_string(i)}) == Integer(1));
-    SetOption("maxmemory", "0");
-    Run({"FLUSHALL", "SYNC"});
-    TurnWheels();
-  }
-}
-
-TEST_CASE_METHOD(TasksTest, "other keys are evicted beside tasks as ever") {
-  SetOption("maxmemory-policy", "allkeys-lru");
-  for (int i = 0; i < 300; ++i)
-    Run({"SET", "task:" + std::to_string(i), std::string(100, 'v'), "PX", "50000", "INTO", "jobs"});
-  SetOption("maxkeys", "400");
-  for (int i = 0; i < 1'000; ++i) CHECK(Run({"SET", "page:" + std::to_string(i), "v"}) == Ok());
-  CHECK(Run({"DBSIZE"}) == Integer(400));
-  CHECK(Info("tasks_waiting") == 300);
-}
-
 TEST_CASE_METHOD(TasksTest, "TIMERS shows what is to come, the nearest first, a page at a time") {
   for (int i = 0; i < 25; ++i) {
     const std::string n = std::to_string(i);
@@ -482,24 +406,6 @@ TEST_CASE_METHOD(TasksTest, "DRAIN with COUNT takes the nearest of very many tas
   CHECK(keys == Words{"t10999", "t10998", "t10997"});
 }
 
-TEST_CASE_METHOD(TasksTest, "a rule gives tasks to clients that only know SET EX") {
-  SetOption("ttl-rule", "task:* into jobs");
-  Run({"SET", "task:1", "a", "PX", "20"});
-  Run({"PSETEX", "task:2", "20", "b"});
-  Run({"SET", "task:3", "c"});
-  Run({"PEXPIRE", "task:3", "20"});
-  Run({"HSET", "task:4", "f", "v"});
-  Run({"PEXPIRE", "task:4", "20"});
-  Run({"MSETEX", "2", "task:5", "e", "task:6", "f", "PX", "20"});
-  Run({"SET", "task:7", "lasts"});
-  Run({"SET", "other", "v", "PX", "20"});
-  CHECK(Run({"CONFIG", "GET", "ttl-rule"}).elements[1] == Bulk("task:* into jobs"));
-  AdvanceTime(20);
-  CHECK(Run({"XLEN", "jobs"}) == Integer(6));
-  CHECK(Run({"EXISTS", "task:7"}) == Integer(1));
-  CHECK(Run({"CONFIG", "SET", "ttl-rule", "task:* into"}).kind == Reply::Kind::kError);
-}
-
 TEST_CASE_METHOD(TasksTest, "in transactions and scripts INTO does what it does elsewhere") {
   Run({"MULTI"});
   Run({"SET", "a", "1", "PX", "20", "INTO", "jobs"});
@@ -595,13 +501,6 @@ TEST_CASE_METHOD(TasksTest, "a task that gets the name of its own stream is a pl
   AdvanceTime(300);
   CHECK(Run({"EXISTS", "st"}) == Integer(0));
   CHECK(Run({"XLEN", "other"}) == Integer(1));
-}
-
-TEST_CASE_METHOD(TasksTest, "a rule with INTO refuses STALE, as INTO does") {
-  SetOption("ttl-rule", "task:* into jobs");
-  CHECK(Run({"SET", "task:1", "v", "EX", "9", "STALE", "5"}) ==
-        Error("ERR a value that goes INTO a stream has no STALE window"));
-  CHECK(Run({"SET", "page:1", "v", "EX", "9", "STALE", "5"}) == Ok());
 }
 
 TEST_CASE_METHOD(ClusterTest, "in a cluster a task's stream has the slot of its key") {

@@ -268,6 +268,10 @@ class Entry {
   bool task() const noexcept { return Has(EntryFlag::kExtra) && extra()->task(); }
   // Returns true for a task whose time has come, and which waits for its stream.
   bool ready() const noexcept { return Has(EntryFlag::kExtra) && extra()->ready; }
+  // Returns true for an entry in a list of victims: no task, and no spared stream (cache/owners/quota.h).
+  bool evictable() const noexcept {
+    return !Has(EntryFlag::kExtra) || (!extra()->task() && !extra()->spared);
+  }
   // The next two methods REQUIRE Has(kExtra).
   EntryExtra* extra() const noexcept {
     assert(Has(EntryFlag::kExtra));

@@ -1,5 +1,6 @@
-// The rare parts of an entry: two times, terms (STALE, SLIDE), tags, and what makes it a task. Few entries need them. An extra
-// is one allocation of just the present parts; its entry points to the extra (EntryFlag::kExtra):
+// The rare parts of an entry: two times, terms (STALE, SLIDE), tags, what makes it a task, and the mark of a spared stream.
+// Few entries need them. An extra is one allocation of just the present parts; its entry points to the extra
+// (EntryFlag::kExtra):
 //
 //   offset  bytes
 //        0      8  header
@@ -55,8 +56,9 @@ class EntryExtra {
   struct Shape {
     bool times = false;
     uint8_t tags = 0;
-    bool task = false;  // one of the tags is the task's (cache/tags/task_name.h); takes no room
-    bool any() const noexcept { return times || tags != 0; }
+    bool task = false;    // one of the tags is the task's (cache/tags/task_name.h); takes no room
+    bool spared = false;  // EntryExtra::spared; takes no room
+    bool any() const noexcept { return times || tags != 0 || spared; }
     bool operator==(const Shape&) const noexcept = default;
     size_t Total() const noexcept {
       return sizeof(EntryExtra) + (times ? sizeof(EntryTimes) : 0) + tags * sizeof(TagLink);
@@ -73,7 +75,7 @@ class EntryExtra {
   EntryExtra(const EntryExtra&) = delete;
   EntryExtra& operator=(const EntryExtra&) = delete;
 
-  Shape shape() const noexcept { return {times_, tags_, task_}; }
+  Shape shape() const noexcept { return {times_, tags_, task_, spared}; }
   bool task() const noexcept { return task_; }
   bool has_times() const noexcept { return times_; }
   // REQUIRES: has_times().
@@ -95,10 +97,12 @@ class EntryExtra {
   bool counted : 1 = false;  // Deadlines: counted among the entries with two times
   bool retired : 1 = false;  // the key is gone, and its value is stale
   bool ready : 1 =
-      false;  // a task whose time has come: the key is live, in no wheel, and waits for its stream
+      false;        // a task whose time has come: the key is live, in no wheel, and waits for its stream
+  bool spared : 1;  // a stream that no policy evicts (cache/keyspace/spared_streams.h)
 
  private:
-  explicit EntryExtra(Shape shape) noexcept : times_(shape.times), task_(shape.task), tags_(shape.tags) {}
+  explicit EntryExtra(Shape shape) noexcept
+      : spared(shape.spared), times_(shape.times), task_(shape.task), tags_(shape.tags) {}
   TagLink* links() noexcept {
     return reinterpret_cast<TagLink*>(reinterpret_cast<char*>(this + 1) + (times_ ? sizeof(EntryTimes) : 0));
   }

@@ -4,6 +4,7 @@
 
 #include "cache/evict/eviction_pool.h"
 #include "cache/keyspace/sampling.h"
+#include "cache/keyspace/spared_streams.h"
 
 namespace mayfly {
 namespace {
@@ -44,11 +45,13 @@ size_t Evictor::EvictLru(bool with_lasting, const EvictionPool& pool, Now now) {
 }
 
 Evictor::Outcome Evictor::Trim(Namespace& space, const EvictionLimits& limits, Now now, size_t budget) {
+  const uint64_t met_before = databases_.sparing().met;
   for (;;) {
     const bool too_big = space.TooBig();
     const bool too_many = space.TooMany();
     if (!too_big && !too_many) return space.Rebase(), Outcome::kWithin;
     if (budget == 0 && !space.AboveSettled()) return space.Rebase(), Outcome::kMore;
+    if (SparedTooMany(met_before)) return space.Rebase(), Outcome::kMore;
     const size_t looked = EvictOne({limits.policy, limits.samples, &space, too_big, too_many}, now);
     if (looked == 0) return space.Rebase(), Outcome::kNothingToEvict;
     budget -= std::min(budget, looked);
@@ -114,6 +117,32 @@ size_t Evictor::EvictLfu(bool with_lasting, const EvictionPool& pool, size_t sam
 }
 
 size_t Evictor::EvictOne(const Task& task, Now now) {
+  if (!databases_.sparing().any) [[likely]]
+    return EvictByPolicy(task, now);
+  LookAgainAtSpared(task, 1, now);
+  const size_t looked = EvictByPolicy(task, now);
+  if (looked != 0 || !databases_.sparing().any) return looked;
+  size_t lists = 0;
+  databases_.quotas().ForEach([&](const Quota& quota) { lists += quota.spared() != 0 ? 1 : 0; });
+  const size_t most = std::max<size_t>(kLooksInNeed / std::max<size_t>(lists, 1), 1);
+  return LookAgainAtSpared(task, most, now) != 0 ? EvictByPolicy(task, now) : 0;
+}
+
+size_t Evictor::LookAgainAtSpared(const Task& task, size_t most, Now now) noexcept {
+  const EvictionPool pool{.only = task.only,
+                          .leaves_out = task.too_big ? EvictionPool::kForBytes : EvictionPool::kForKeys};
+  size_t released = 0;
+  bool any = false;
+  databases_.quotas().ForEach([&](Quota& quota) {
+    if (quota.spared() != 0 && pool.Has(quota))
+      released += SparedStreams(quota.home()).LookAgain(quota, most, now);
+    any = any || quota.spared() != 0;
+  });
+  databases_.sparing().any = any;
+  return released;
+}
+
+size_t Evictor::EvictByPolicy(const Task& task, Now now) {
   const EvictionPool for_keys{.only = task.only, .leaves_out = EvictionPool::kForKeys};
   const EvictionPool pool = task.too_big ? EvictionPool{task.only, EvictionPool::kForBytes} : for_keys;
   const bool too_big = task.too_big;

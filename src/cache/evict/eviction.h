@@ -15,6 +15,10 @@
 // namespace's own keys, and the limit of keys like `maxkeys`. While the promises to namespaces fit (Namespaces::Promise),
 // Run takes nothing from namespaces with a promise; if the policy finds no victim in the rest, Run evicts nothing.
 //
+// No policy takes a stream while work would be lost with it (cache/keyspace/spared_streams.h). An eviction that meets such a
+// stream spares it, and the next eviction follows. While there are spared streams, each eviction looks at one of each list
+// again, and an eviction without a victim at about kLooksInNeed, before it gives up.
+//
 // Run stops when its budget is used up; the caller continues in the next loop turn. Loop thread only.
 #pragma once
 
@@ -48,6 +52,10 @@ struct EvictionOwed {
 class Evictor {
  public:
   enum class Outcome : uint8_t { kWithin, kMore, kNothingToEvict };
+  // After this number of streams that were spared, Run and Trim return kMore, whatever is owed.
+  static constexpr uint64_t kMostSpared = 1024;
+  // Spared streams that an eviction looks at again before it finds that there is no victim.
+  static constexpr size_t kLooksInNeed = 256;
 
   Evictor(Databases& databases, std::mt19937_64& random)
       : databases_(databases),
@@ -63,6 +71,7 @@ class Evictor {
   template <typename UsedBytes>
   Outcome Run(const EvictionLimits& limits, Now now, size_t budget, UsedBytes&& used_bytes,
               const EvictionOwed& owed = {}) {
+    const uint64_t met_before = databases_.sparing().met;
     for (;;) {
       const uint64_t keys = limits.maxkeys != 0 ? databases_.total_keys() : 0;
       const uint64_t used = limits.maxmemory_bytes != 0 ? used_bytes() : 0;
@@ -70,6 +79,8 @@ class Evictor {
       const bool too_big = used > limits.maxmemory_bytes;
       if (!too_many && !too_big) return Outcome::kWithin;
       if (budget == 0 && keys <= owed.above_keys && used <= owed.above_bytes) return Outcome::kMore;
+      if (SparedTooMany(met_before)) [[unlikely]]
+        return Outcome::kMore;
       const size_t looked = EvictOne({limits.policy, limits.samples, nullptr, too_big, too_many}, now);
       if (looked == 0) return Outcome::kNothingToEvict;
       budget -= std::min(budget, looked);
@@ -89,8 +100,14 @@ class Evictor {
     bool too_big;
     bool too_many;
   };
-  // Each function returns the number of entries examined, or 0 if there is no victim.
+  bool SparedTooMany(uint64_t met_before) const noexcept {
+    return databases_.sparing().met - met_before >= kMostSpared;
+  }
+  // Looks again at up to `most` spared streams of each list of the task's pool. Returns the number of those that may go now.
+  size_t LookAgainAtSpared(const Task& task, size_t most, Now now) noexcept;
+  // Each of the following functions returns the number of entries examined, or 0 if there is no victim.
   size_t EvictOne(const Task& task, Now now);
+  size_t EvictByPolicy(const Task& task, Now now);
   size_t EvictLru(bool with_lasting, const EvictionPool& pool, Now now);
   size_t EvictNearestDeadline(const EvictionPool& pool, Now now);
   size_t EvictRandom(bool with_lasting, const EvictionPool& pool, Now now);

@@ -96,7 +96,7 @@ bool LfuEvictor::Evict(const Candidate& candidate, bool with_lasting, uint8_t le
   Entry* entry = keyspace.Peek(keyspace.KeyOf(candidate.key), now);
   if (keyspace.size() != before) return true;
   if (entry == nullptr || entry->stamp() != candidate.stamp) return false;
-  if (entry->task() || (!with_lasting && !entry->expires())) return false;
+  if (!entry->evictable() || (!with_lasting && !entry->expires())) return false;
   if (!EvictionPool{.leaves_out = leaves_out}.Has(databases_.quotas().Of(*entry))) return false;
   keyspace.Evict(*entry, now);
   return true;

@@ -31,7 +31,7 @@ class SieveEvictor {
   // Borrows `databases`.
   explicit SieveEvictor(Databases& databases) noexcept : databases_(databases) {}
 
-  // The possible victims. If all entries of a list but one are young, young entries are not spared.
+  // The possible victims. If all entries of a list but one are young, young entries are victims, too.
   struct Scope {
     bool with_lasting = true;   // also entries without a TTL
     bool passes_young = false;  // no entries on probation (Entry::young)

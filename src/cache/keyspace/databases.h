@@ -109,6 +109,7 @@ class Databases {
   // of use. kFrequency needs `rules`; the objects borrowed by `rules` must outlive this object.
   void SetAccessEffect(AccessEffect effect, const LfuRules& rules = {}) noexcept;
   AccessEffect access_effect() const noexcept { return effect_; }
+  Sparing& sparing() noexcept { return parts_.sparing; }
   const LfuRules& lfu_rules() const noexcept { return parts_.lfu; }
   // Turns the effects of accesses off until ResumeAccesses, so that a client's single request leaves no trace.
   // REQUIRES: they are not off.

@@ -86,10 +86,10 @@ void Keyspace::TouchWalked(Entry& entry, Now now) noexcept {
   owners_.Of(entry).MoveWalked(entry);
 }
 
-// The order in which tasks were used says nothing: no policy evicts them.
+// An entry that no policy evicts stays where it is in its list: the order of use says nothing there.
 void Keyspace::TouchExtra(Entry& entry, Now now) noexcept {
   Slide(entry, now);
-  if (!entry.task()) return TouchPlain(entry, now);
+  if (entry.evictable()) return TouchPlain(entry, now);
   if (parts_.access_effect == AccessEffect::kNone) return;
   parts_.access_effect == AccessEffect::kFrequency ? CountHit(entry, now)
                                                    : entry.set_stamp(Entry::StampOf(now.mono_ms));
@@ -407,8 +407,9 @@ bool Keyspace::Validate() const {
   owners_.ForEach([&](const Quota& quota) { sound = sound && ValidateQuota(quota); });
   sound = sound && owners_.Validate();
   return sound && ValidateStale(&links) && tags_.Validate(links) &&
-         owners_.CountOf(kLasting) + expiring() == size() && filed == deadlines.size() &&
-         wall == deadlines.on_wall_clock() && with_timed_members == deadlines.with_timed_members() &&
+         owners_.CountOf(kLasting) + owners_.CountOf(Quota::kSpared) + expiring() == size() &&
+         filed == deadlines.size() && wall == deadlines.on_wall_clock() &&
+         with_timed_members == deadlines.with_timed_members() &&
          with_timed_fields == deadlines.with_timed_fields() && with_two_times == deadlines.with_two_times();
 }
 

@@ -1,12 +1,13 @@
 // A Keyspace holds the keys of one database, and is the front of all parts that handle these keys. A Keyspace finds keys,
 // puts and edits values, and removes keys; and it keeps its parts consistent. Each part knows one thing:
 //
-//   Key -> HashTable -> Entry <- Owners        the owner: LruLists of entries with a TTL, without one, and of tasks
+//   Key -> HashTable -> Entry <- Owners        the owner: LruLists of entries with a TTL, without one, and without victims
 //                             <- Lifetimes     the end: deadlines on timing wheels, rules, sliding
 //                             <- Tags          the groups of keys
 //                             <- EntryMemory   bytes of entries, and values outside entries
 //   StaleKeys    values of keys that have expired
 //   Tasks        keys that go into a stream at their deadline
+//   SparedStreams  streams that no policy evicts
 //   Reaper       frees absent keys that no command has met
 //   Departures   memories of keys that are gone; one object for all keyspaces
 //
@@ -121,7 +122,8 @@ class Keyspace {
   size_t size() const noexcept { return table_.size() - owners_.doomed_keys(); }
   // The number of keys with a TTL.
   size_t expiring() const noexcept {
-    return owners_.CountOf(kExpiring) + owners_.CountOf(kTasks) + owners_.CountOf(kReady);
+    return owners_.CountOf(kExpiring) + owners_.CountOf(kTasks) + owners_.CountOf(kReady) +
+           owners_.CountOf(Quota::kSparedExpiring);
   }
   // Bytes of all entries, of the values outside them, of the table, of stale values and of tags.
   uint64_t bytes() const noexcept {
@@ -204,7 +206,8 @@ class Keyspace {
   void Remove(const Key& key, Entry& entry, ChangeReason reason);
   // Removes the key if it exists; returns true if it did. Reports kDeleted for an absent key too.
   bool Delete(const Key& key, Now now);
-  // Removes the entry, counts it as evicted and reports the change.
+  // Removes the entry, counts it as evicted and reports the change. A stream that must not be evicted is spared instead
+  // (cache/keyspace/spared_streams.h).
   void Evict(Entry& entry, Now now);
   // Makes all keys with one of the tags absent, drops their stale values, and returns the number of the keys, an estimate beyond
   // `budget`. Frees at most `budget` of these keys at once; the reaper frees the rest.
@@ -258,6 +261,7 @@ class Keyspace {
   friend class Adopter;
   friend class Compactor;
   friend class Reaper;
+  friend class SparedStreams;
   friend class Tasks;
 
   HeapRef RefOf(const Entry& entry) const noexcept { return base_.RefOf(&entry); }

@@ -42,6 +42,12 @@ struct TaskSettings {
   bool held = false;
 };
 
+// The streams that no policy evicts (cache/keyspace/spared_streams.h).
+struct Sparing {
+  bool any = false;  // there may be spared entries
+  uint64_t met = 0;  // how often an eviction has met a stream that it must not take
+};
+
 // What becomes of expired keys. A replica keeps them until its master says that they are gone: the master may have given them
 // another deadline in time.
 enum class ExpiredKeys : uint8_t {
@@ -76,6 +82,7 @@ struct KeyspaceParts {
   TtlRules ttl_rules = {};
   TaskSettings tasks = {};
   bool draining = false;  // a keyspace may have drained tasks (Tasks::HasDrained)
+  Sparing sparing = {};
   ExpiredKeys expired_keys = ExpiredKeys::kRemoved;
   // A master decides: no key is refused, and the master delivers the tasks, also if clients may write here.
   bool follows_master = false;

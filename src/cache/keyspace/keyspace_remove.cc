@@ -7,6 +7,7 @@
 #include "cache/changes/dropped_names.h"
 #include "cache/entry/rich_value.h"
 #include "cache/keyspace/keyspace.h"
+#include "cache/keyspace/spared_streams.h"
 #include "cache/time/expiry_stats.h"
 
 namespace mayfly {
@@ -53,6 +54,9 @@ bool Keyspace::Delete(const Key& key, Now now) {
 
 void Keyspace::Evict(Entry& entry, Now now) {
   if (Invalidated(entry)) return RemoveInvalidated(entry);
+  SparedStreams spared(*this);
+  if (spared.MustStay(entry)) [[unlikely]]
+    return spared.Spare(entry, now);
   ExpiryStats& stats = parts_.expiry_stats;
   ++stats.evicted_keys;
   stats.evicted_age_ms.Add(Entry::IdleMs(entry.stamp(), now.mono_ms));

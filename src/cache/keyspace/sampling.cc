@@ -9,8 +9,8 @@ Entry* Sampling::NearestDeadline(Now now) const noexcept {
   if (owners.CountOf(Keyspace::kExpiring) == 0) return nullptr;
   Entry* const entry = keyspace_.lifetimes().deadlines().Nearest(now);
   if (entry != nullptr && !owners.Doomed(*entry)) return entry;
-  // The nearest slots are full of tasks, of entries with an own time, or of a doomed share. So the search compares a few entries with
-  // a TTL.
+  // The nearest slots are full of entries that no policy evicts, of entries with an own time, or of a doomed share. So the search
+  // compares a few entries with a TTL.
   constexpr size_t kSamples = 16;
   Entry* nearest = nullptr;
   owners.With(Keyspace::kExpiring)->ForColdest(Keyspace::kExpiring, kSamples, [&](Entry& sample) {
@@ -50,7 +50,7 @@ Entry* Sampling::Sample(bool with_lasting, const EvictionPool& pool, std::mt1993
   constexpr int kTries = 8;
   for (int i = 0; i < kTries; ++i) {
     Entry& entry = Any(random);
-    if ((with_lasting || entry.expires()) && !entry.task() && pool.Has(owners.Of(entry))) return &entry;
+    if ((with_lasting || entry.expires()) && entry.evictable() && pool.Has(owners.Of(entry))) return &entry;
   }
   return quota->NextInTurn(list);
 }

@@ -2,8 +2,9 @@
 // entries with and without a TTL; the hands of SIEVE and the gates of S3-FIFO on the lists belong to the quota. Every entry
 // names its owner (Entry::owner), and Quotas finds the owner's quota.
 //
-// Two more lists have the tasks, which no policy evicts (cache/tags/task_name.h): those that wait for their time, in no
-// order, and those whose time has come, in the order in which it came.
+// Four more lists have entries that no policy evicts: the tasks that wait for their time, in no order; the tasks whose time
+// has come, in the order in which it came (cache/tags/task_name.h); and the spared streams without and with a TTL, in no
+// order (cache/keyspace/spared_streams.h).
 //
 // Owners of one keyspace (cache/owners/namespaces.h) have the keyspace's table in common but no list, so the data of one
 // owner pushes out no data of another.
@@ -43,9 +44,17 @@ struct EvictionPool {
 
 class Quota {
  public:
-  // The entries without and with a TTL; tasks that wait for their time, and tasks whose time has come.
-  enum List : uint8_t { kLasting = 0, kExpiring = 1, kTasks = 2, kReady = 3 };
-  static constexpr List kLists[] = {kLasting, kExpiring, kTasks, kReady};
+  // The entries without and with a TTL; tasks that wait for their time, and tasks whose time has come; spared streams without
+  // and with a TTL.
+  enum List : uint8_t {
+    kLasting = 0,
+    kExpiring = 1,
+    kTasks = 2,
+    kReady = 3,
+    kSpared = 4,
+    kSparedExpiring = 5
+  };
+  static constexpr List kLists[] = {kLasting, kExpiring, kTasks, kReady, kSpared, kSparedExpiring};
   static constexpr List kEvictable[] = {kLasting, kExpiring};
   static constexpr uint64_t kTurn = uint64_t{1} << 32;
 
@@ -54,14 +63,15 @@ class Quota {
       : home_(home),
         base_(base),
         lists_{Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner)),
+               Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner)),
                Line(EntryLruHooks(base, &moved, owner)), Line(EntryLruHooks(base, &moved, owner))},
         owner_(owner) {}
   Quota(const Quota&) = delete;
   Quota& operator=(const Quota&) = delete;
 
   static List ListOf(const Entry& entry) noexcept {
-    if (entry.task()) [[unlikely]]
-      return entry.ready() ? kReady : kTasks;
+    if (!entry.evictable()) [[unlikely]]
+      return ListWithoutVictims(entry);
     return entry.expires() ? kExpiring : kLasting;
   }
 
@@ -69,8 +79,9 @@ class Quota {
   Keyspace& home() const noexcept { return home_; }
   uint8_t owner() const noexcept { return owner_; }
   size_t CountOf(List list) const noexcept { return lists_[list].size(); }
-  size_t size() const noexcept { return evictable() + CountOf(kTasks) + CountOf(kReady); }
+  size_t size() const noexcept { return evictable() + CountOf(kTasks) + CountOf(kReady) + spared(); }
   size_t evictable() const noexcept { return CountOf(kLasting) + CountOf(kExpiring); }
+  size_t spared() const noexcept { return CountOf(kSpared) + CountOf(kSparedExpiring); }
   // The least recently used entry of `list`, or null; under SIEVE and LFU the oldest entry.
   Entry* Coldest(List list) const noexcept {
     const HeapRef ref = lists_[list].coldest();
@@ -115,9 +126,9 @@ class Quota {
     assert(old.owner() == fresh.owner() && ListOf(old) == ListOf(fresh) && old.young() == fresh.young());
     lists_[ListOf(old)].Replace(base_.RefOf(&old), base_.RefOf(&fresh));
   }
-  // REQUIRES: the entry is no task.
+  // REQUIRES: entry.evictable().
   [[gnu::always_inline]] void MoveToHottest(Entry& entry) noexcept {
-    assert(!entry.task());
+    assert(entry.evictable());
     LineOf(entry).MoveToHottest(base_.RefOf(&entry));
   }
   // The entry is no longer young.
@@ -178,7 +189,7 @@ class Quota {
   // REQUIRES: YoungIn(list) > keep, and keep is not 0.
   HandWalk<Entry*> Gate(List list, size_t most, size_t keep) noexcept;
 
-  // The next entry of `list` in turn, for a policy without a hand, or a list of tasks: this method moves SIEVE's hand. Starts at
+  // The next entry of `list` in turn, for a policy without a hand, or a list without victims: this method moves SIEVE's hand. Starts at
   // the coldest entry, and again after the hottest.
   // REQUIRES: CountOf(list) != 0.
   Entry* NextInTurn(List list) noexcept {
@@ -204,7 +215,7 @@ class Quota {
   bool doomed = false;             // its entries are absent and wait to be freed
   uint64_t doom = 0;               // the number of its doom (Databases::dooms)
   bool gone_before_marks = false;  // doomed before the entries were last marked (Databases::StartWalk)
-  uint8_t promised = 0;  // EvictionPool bits: the limits for which others' eviction spares its entries
+  uint8_t promised = 0;  // EvictionPool bits: the limits for which others' eviction takes none of its entries
 
  private:
   using Lru = LruList<EntryLruHooks>;
@@ -212,8 +223,12 @@ class Quota {
     using Lru::Lru;
   };
 
+  static List ListWithoutVictims(const Entry& entry) noexcept {
+    if (entry.task()) return entry.ready() ? kReady : kTasks;
+    return entry.expires() ? kSparedExpiring : kSpared;
+  }
   Entry* At(HeapRef ref) const noexcept { return base_.Resolve<Entry>(ref); }
-  // lists_[ListOf(entry)] of an entry that is no task. The flag itself is the distance between the lists: each hit runs through
+  // lists_[ListOf(entry)] of an entry in a list of victims. The flag itself is the distance between the lists: each hit runs through
   // this method.
   [[gnu::always_inline]] Lru& LineOf(const Entry& entry) noexcept {
     static_assert(kExpiring == 1);

@@ -228,6 +228,16 @@ size_t Tags::CountTasks(std::string_view stream) const noexcept {
   return count;
 }
 
+bool Tags::HasTaskFor(std::string_view stream) const noexcept {
+  for (auto [at, end] = tasks_.equal_range(stream); at != end; ++at) {
+    if (At(at->second)->keys != 0) return true;
+  }
+  for (HeapRef ref = first_drained_; ref; ref = At(ref)->next_doomed) {
+    if (At(ref)->keys != 0 && TaskTargetOf(At(ref)->name()).stream == stream) return true;
+  }
+  return false;
+}
+
 void Tags::Drain(std::string_view stream) noexcept {
   for (auto at = tasks_.find(stream); at != tasks_.end(); at = tasks_.find(stream)) {
     Tag& tag = *At(at->second);

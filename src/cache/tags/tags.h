@@ -147,6 +147,8 @@ class Tags {
   HeapRef TaskTagOf(const Entry& entry) const noexcept;
   // Returns true if the held tag of a task names this stream.
   bool GoesInto(const TagHold& hold, std::string_view stream) const noexcept;
+  // Returns true if a key will go into the stream, a key with a drained tag too.
+  bool HasTaskFor(std::string_view stream) const noexcept;
   // Number of keys that will go into the stream, without those of drained tags.
   size_t CountTasks(std::string_view stream) const noexcept;
   // Calls fn(Entry&) for each of these keys, in no order, also for absent ones.

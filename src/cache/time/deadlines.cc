@@ -178,7 +178,7 @@ Entry* Deadlines::Nearest(Now now) const noexcept {
   const auto expires_then = [&](HeapRef ref) {
     const Expiry deadline = At(ref)->deadline();
     const Expiry wake = At(ref)->wake();
-    return !At(ref)->task() && deadline.kind == wake.kind && deadline.deadline_ms == wake.deadline_ms;
+    return At(ref)->evictable() && deadline.kind == wake.kind && deadline.deadline_ms == wake.deadline_ms;
   };
   const HeapRef mono = mono_.Soonest(expires_then);
   const HeapRef wall = wall_.Soonest(expires_then);
