@@ -138,6 +138,23 @@ TEST_CASE_METHOD(DumpTest, "a key whose deadline is over is not made, and with R
   CHECK(Run({"EXISTS", "k"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(DumpTest, "a TTL whose end no time can be is refused, and the key keeps its value") {
+  const Reply invalid = Error("ERR invalid expire time in 'restore' command");
+  const int64_t most = INT64_MAX - WallMs();
+  Run({"SET", "k", "old"});
+  for (const int64_t ttl : {INT64_MAX, most + 1}) {
+    CHECK(Run({"RESTORE", "k", std::to_string(ttl), kText, "REPLACE"}) == invalid);
+    CHECK(Run({"RESTORE", "new", std::to_string(ttl), kText}) == invalid);
+  }
+  CHECK(Run({"GET", "k"}) == Bulk("old"));
+  CHECK(Run({"TTL", "k"}) == Integer(-1));
+  CHECK(Run({"EXISTS", "new"}) == Integer(0));
+  CHECK(Run({"RESTORE", "new", std::to_string(most), kText}) == Ok());
+  CHECK(Run({"PEXPIRETIME", "new"}) == Integer(INT64_MAX));
+  CHECK(Run({"RESTORE", "k", std::to_string(INT64_MAX), kText, "ABSTTL", "REPLACE"}) == Ok());
+  CHECK(Run({"PEXPIRETIME", "k"}) == Integer(INT64_MAX));
+}
+
 TEST_CASE_METHOD(DumpTest, "RESTORE reads its arguments in Redis's order, and says Redis's errors") {
   Run({"SET", "k", "v"});
   const std::string damaged = kText.substr(0, kText.size() - 1);

@@ -76,13 +76,22 @@ rdb::ValueStatus ReadValue(Context& ctx, const rdb::DumpPayload& payload, rdb::I
   return in.rest().empty() ? status : rdb::ValueStatus::kBad;
 }
 
-// The deadline of the key, or nothing if the deadline is over and that matters. `ttl` is not negative. A TTL of more milliseconds than a Unix
-// time can have counts as over, as in Redis.
+// Reads the TTL in ms. Nothing after an error reply, for a negative TTL too, and for a TTL whose end is no Unix time. Redis lets
+// such a time wrap, and may remove the key that RESTORE was to replace.
+std::optional<int64_t> ReadTtl(Context& ctx, std::string_view text, bool absolute) {
+  const std::optional<int64_t> ttl = ParseInteger(text);
+  if (!ttl) return ctx.Fail(errors::kNotInteger), std::nullopt;
+  if (*ttl < 0) return ctx.Fail("ERR Invalid TTL value, must be >= 0"), std::nullopt;
+  if (!absolute && *ttl > INT64_MAX - ctx.now.wall_ms)
+    return ctx.Fail(errors::InvalidExpireTime(ctx.row.full_name)), std::nullopt;
+  return ttl;
+}
+
+// The deadline of the key, or nothing if the deadline is over and that matters. REQUIRES: ReadTtl has read `ttl`.
 std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, const Context& ctx) noexcept {
   const Now now = ctx.now;
   if (ttl == 0) return Expiry::Never();
-  int64_t unix_ms = ttl;
-  if (!absolute && __builtin_add_overflow(ttl, now.wall_ms, &unix_ms)) return std::nullopt;
+  const int64_t unix_ms = absolute ? ttl : ttl + now.wall_ms;
   if (unix_ms <= now.wall_ms && ctx.RemovesOverdue()) return std::nullopt;
   return absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
 }
@@ -110,9 +119,8 @@ void Restore(Context& ctx, Args& args) {
   const Key key = ctx.KeyAt(args, 1);
   Entry* existing = ctx.keyspace.Peek(key, ctx.now);
   if (existing != nullptr && !options.replace) return ctx.Fail("BUSYKEY Target key name already exists.");
-  const std::optional<int64_t> ttl = ParseInteger(args[2]);
-  if (!ttl) return ctx.Fail(errors::kNotInteger);
-  if (*ttl < 0) return ctx.Fail("ERR Invalid TTL value, must be >= 0");
+  const std::optional<int64_t> ttl = ReadTtl(ctx, args[2], options.absolute);
+  if (!ttl) return;
   const std::optional<rdb::DumpPayload> payload = rdb::OpenDumpPayload(args[3]);
   if (!payload) return ctx.Fail(rdb::kBadDumpFooter);
 
