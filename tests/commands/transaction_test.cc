@@ -346,6 +346,58 @@ TEST_CASE_METHOD(CommandTest, "CLIENT LIST and INFO tell of transactions") {
   CHECK(has(" flags=xd "));
 }
 
+TEST_CASE_METHOD(CommandTest, "CLIENT INFO within EXEC tells of the transaction that runs") {
+  Run({"MULTI"});
+  Run({"CLIENT", "INFO"});
+  Run({"CLIENT", "LIST", "TYPE", "normal"});
+  const Reply replies = Run({"EXEC"});
+  REQUIRE(replies.elements.size() == 2);
+  for (const Reply& reply : replies.elements) {
+    CHECK(reply.text.find(" flags=x ") != std::string::npos);
+    CHECK(reply.text.find(" multi=2 watch=0 ") != std::string::npos);
+    CHECK(reply.text.find(" multi-mem=0 ") == std::string::npos);
+  }
+  const std::string after = Run({"CLIENT", "INFO"}).text;
+  CHECK(after.find(" flags=N ") != std::string::npos);
+  CHECK(after.find(" multi=-1 ") != std::string::npos);
+  // An error of EXEC ends it, too.
+  Run({"MULTI"});
+  Run({"NOSUCH"});
+  Run({"EXEC"});
+  CHECK(Run({"CLIENT", "INFO"}).text.find(" multi=-1 ") != std::string::npos);
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "what follows the end of the own connection in a transaction still runs, unheard") {
+  const std::vector<Words> ends{{"ACL", "DELUSER", "app"}, {"CLIENT", "KILL", "USER", "app", "SKIPME", "no"}};
+  for (const Words& end : ends) {
+    CAPTURE(end);
+    Run({"DEL", "k"});
+    Run({"ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all"});
+    TestClient leaves(server());
+    leaves.Run({"AUTH", "app", "x"});
+    leaves.Run({"MULTI"});
+    leaves.Run(end);
+    leaves.Run({"SET", "k", "v"});
+    leaves.Run({"GET", "k"});
+    CHECK(leaves.RunRaw(EncodeRequest({"EXEC"})) == "*3\r\n:1\r\n");
+    CHECK(leaves.session().Has(Mode::kEnding));
+    CHECK(Run({"GET", "k"}) == Bulk("v"));
+  }
+  // A user who is gone has the rights of the default user.
+  TestClient leaves(server());
+  Run({"ACL", "SETUSER", "app", "on", "nopass", "~*", "&*", "+@all"});
+  leaves.Run({"AUTH", "app", "x"});
+  Run({"ACL", "SETUSER", "default", "-flushall"});
+  leaves.Run({"MULTI"});
+  leaves.Run({"ACL", "DELUSER", "app"});
+  leaves.Run({"FLUSHALL"});
+  leaves.Run({"SET", "l", "w"});
+  CHECK(leaves.RunRaw(EncodeRequest({"EXEC"})) == "*3\r\n:1\r\n");
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Run({"GET", "l"}) == Bulk("w"));
+}
+
 TEST_CASE_METHOD(CommandTest, "a client that leaves in a transaction takes everything along") {
   {
     TestClient leaving(server());

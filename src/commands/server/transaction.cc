@@ -4,6 +4,8 @@
 #include <memory>
 #include <new>
 #include <span>
+#include <utility>
+#include <vector>
 
 #include "cache/keyspace/databases.h"
 #include "exec/call/reply_buffer.h"
@@ -49,12 +51,33 @@ void Watch(Context& ctx, Args& args) {
 
 // Within a transaction UNWATCH is queued, and EXEC has ended the watching before UNWATCH runs.
 void Unwatch(Context& ctx, Args&) {
-  Discard(ctx.server, ctx.session);
+  if (ctx.session.transaction == nullptr || ctx.session.transaction->executing == 0)
+    Discard(ctx.server, ctx.session);
   ctx.reply.Ok();
 }
 
-// The transaction's reply is longer than the client may hold, or has no memory, and the client will be closed. The calls from
-// `next` on that change keys still run; nobody reads their replies.
+// Takes the queue of a client's transaction, and ends the transaction when EXEC has run. CLIENT INFO shows the transaction until then.
+class Execution {
+ public:
+  // REQUIRES: the client is between MULTI and EXEC.
+  explicit Execution(Session& session) noexcept
+      : session_(session), queued_(std::move(session.transaction->queued)) {
+    session.transaction->executing = queued_.size();
+    session.Clear(Mode::kTransaction);
+  }
+  ~Execution() { session_.transaction.reset(); }
+  Execution(const Execution&) = delete;
+  Execution& operator=(const Execution&) = delete;
+
+  std::span<const Transaction::Queued> queued() const noexcept { return queued_; }
+
+ private:
+  Session& session_;
+  const std::vector<Transaction::Queued> queued_;
+};
+
+// The client will be closed: the transaction's reply is longer than the client may hold, or has no memory, or a call has ended the
+// connection itself. The calls from `next` on that change keys still run; nobody reads their replies.
 void RunUnheard(Context& ctx, std::span<const Transaction::Queued> next) {
   ReplyBuffer unheard(ctx.session.pool(), ctx.reply.version());
   unheard.set_limit(ctx.session.output.limit());
@@ -77,22 +100,25 @@ void Exec(Context& ctx, Args&) {
   }
   const bool changed = ctx.server.watched_keys.Changed(session, ctx.server.databases, ctx.now);
   ctx.server.watched_keys.Forget(session);
-  const std::unique_ptr<Transaction> transaction = std::move(session.transaction);
-  session.Clear(Mode::kTransaction);
-  if (transaction->refused) return ctx.Fail(kAborted);
+  const bool refused = session.transaction->refused;
+  const Execution execution(session);
+  if (refused) return ctx.Fail(kAborted);
   if (changed) return ctx.reply.NullArray();
+  const std::span<const Transaction::Queued> queued = execution.queued();
   size_t done = 0;
   try {
-    ctx.reply.Array(transaction->queued.size());
-    for (const Transaction::Queued& call : transaction->queued) {
+    ctx.reply.Array(queued.size());
+    for (const Transaction::Queued& call : queued) {
       ++done;
       ctx.MakeCall(call.arguments.all(), *call.row, ctx.reply, Origin::kTransaction);
+      if (session.Has(Mode::kEnding)) [[unlikely]]
+        return RunUnheard(ctx, queued.subspan(done));
     }
   } catch (const OutputTooLong&) {
-    RunUnheard(ctx, std::span(transaction->queued).subspan(done));
+    RunUnheard(ctx, queued.subspan(done));
     throw;
   } catch (const std::bad_alloc&) {
-    RunUnheard(ctx, std::span(transaction->queued).subspan(done));
+    RunUnheard(ctx, queued.subspan(done));
     session.pool().NoteFailed();  // a call may have taken the note: the error would deny what is done
     throw;
   }

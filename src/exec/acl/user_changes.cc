@@ -33,9 +33,10 @@ void RefreshClients(Server& server, const User& user) noexcept {
   }
 }
 
+// As in Redis, the rest of a running transaction has the rights of the default user.
 void LogOut(Server& server, const User& user, const Session* running) noexcept {
   ForEachClientOf(server, user, [&](Session& session) {
-    session.LogIn(nullptr);
+    session.LogIn(&session == running ? &server.users.default_user() : nullptr);
     CloseClient(server, session, running);
   });
 }

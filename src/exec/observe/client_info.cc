@@ -30,11 +30,19 @@ std::string_view UserOf(const Session& session) noexcept {
   return session.user() != nullptr ? session.user()->name() : User::kDefaultName;
 }
 
+// The transaction between MULTI and the end of EXEC, or null.
+const Transaction* TransactionOf(const Session& session) noexcept {
+  const Transaction* const transaction = session.transaction.get();
+  const bool runs = transaction != nullptr && transaction->executing != 0;
+  return runs || session.Has(Mode::kTransaction) ? transaction : nullptr;
+}
+
 // The memory of the connection: waiting input, the arguments of parked and queued requests, waiting replies.
 void MemoryFields(std::string& text, const Session& session) {
   const OutputChain& output = session.output;
   const uint64_t arguments = ParkedBytes(session);
-  const uint64_t queued = session.transaction != nullptr ? session.transaction->queued_bytes() : 0;
+  const Transaction* const transaction = TransactionOf(session);
+  const uint64_t queued = transaction != nullptr ? transaction->queued_bytes() : 0;
   const uint64_t chunks = output.chunk_memory();
   Field(text, "qbuf", session.input_bytes);
   Field(text, "qbuf-free", session.input_memory - session.input_bytes);
@@ -64,7 +72,7 @@ std::string FlagsOf(const Session& session) {
   if (session.Has(Mode::kMaster)) flags += 'M';
   if (session.Has(Mode::kMonitor)) flags += 'O';
   if (session.Has(Mode::kSubscribed)) flags += 'P';
-  if (session.Has(Mode::kTransaction)) flags += 'x';
+  if (TransactionOf(session) != nullptr) flags += 'x';
   if (session.parked != nullptr && !session.parked->delayed) flags += 'b';
   if (const TrackingState* const tracking = session.tracking.get(); tracking != nullptr) {
     flags += 't';
@@ -103,9 +111,9 @@ void AppendClientLine(std::string& text, const Session& session, Now now) {
   Field(text, "sub", subscriptions(TopicKind::kChannel));
   Field(text, "psub", subscriptions(TopicKind::kPattern));
   Field(text, "ssub", subscriptions(TopicKind::kShardChannel));
-  const Transaction* const transaction = session.transaction.get();
-  Field(text, "multi", session.Has(Mode::kTransaction) ? std::to_string(transaction->queued.size()) : "-1");
-  Field(text, "watch", transaction != nullptr ? transaction->watches.size() : 0);
+  const Transaction* const transaction = TransactionOf(session);
+  Field(text, "multi", transaction != nullptr ? std::to_string(transaction->length()) : "-1");
+  Field(text, "watch", session.transaction != nullptr ? session.transaction->watches.size() : 0);
   MemoryFields(text, session);
   Field(text, "events", session.output.empty() ? "r" : "rw");
   Field(text, "cmd", session.last_command != nullptr ? *session.last_command : "NULL");

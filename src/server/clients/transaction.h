@@ -4,6 +4,8 @@
 // (WatchedKeys::Forget) before it is destroyed. Loop thread only.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <list>
 #include <vector>
@@ -39,11 +41,15 @@ struct Transaction {
   uint32_t flags = 0;                    // CommandFlag: of all queued commands together
   uint32_t common_flags = ~uint32_t{0};  // CommandFlag: of each queued command
   // Bytes of the whole queue, as the allocator counts memory: a part of the client's query buffer in the wider sense.
-  uint64_t queued_bytes() const noexcept { return argument_bytes + queued.capacity() * sizeof(Queued); }
+  uint64_t queued_bytes() const noexcept {
+    return argument_bytes + std::max(queued.capacity(), executing) * sizeof(Queued);
+  }
+  size_t length() const noexcept { return std::max(queued.size(), executing); }
 
   uint64_t argument_bytes = 0;
   uint64_t watched_bytes = 0;  // of all watches and names
   std::vector<Queued> queued;
+  size_t executing = 0;  // requests that EXEC has taken from `queued`, and runs
   std::list<KeyWatch> watches;
 };
 
