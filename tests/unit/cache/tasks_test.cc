@@ -154,6 +154,58 @@ TEST_CASE_METHOD(TasksFixture, "a herd of tasks is delivered in slices, in order
   CHECK(keys == expected);
 }
 
+TEST_CASE_METHOD(TasksFixture, "ready tasks, and tasks that are drained, are delivered in slices, too") {
+  constexpr size_t kTasks = Tasks::kMostSorted + 5'000;
+  const auto deliver = [&] {
+    size_t slices = 0;
+    for (size_t before = 0; databases.Advance(now(), 100); ++slices) {
+      const StreamValue* const jobs = StreamAt("jobs");
+      const size_t delivered = jobs != nullptr ? jobs->length() : 0;
+      CHECK(delivered - before <= 100);
+      before = delivered;
+    }
+    CHECK(StreamAt("jobs")->length() == kTasks);
+    CHECK(slices >= kTasks / 100 - 1);
+  };
+  databases.HoldTasks();
+  for (size_t i = 0; i < kTasks; ++i) SetTask("t" + std::to_string(i), "jobs", 20);
+  Advance(20);
+  CHECK(db().tasks().ready_count() == kTasks);
+  databases.ReleaseTasks(now());
+  deliver();
+  db().Delete(db().KeyOf("jobs"), now());
+  for (size_t i = 0; i < kTasks; ++i) SetTask("t" + std::to_string(i), "jobs", 1'000'000);
+  CHECK(db().tasks().Drain("jobs", SIZE_MAX, now(), 0) == kTasks);
+  CHECK(StreamAt("jobs") == nullptr);
+  deliver();
+  CHECK(db().Validate());
+}
+
+TEST_CASE_METHOD(TasksFixture,
+                 "in a round a bounded number of tasks is tried in vain, and each comes to its turn") {
+  constexpr size_t kStreams = 40;
+  constexpr size_t kEach = 500;
+  constexpr size_t kBlockedTags = 16;
+  constexpr size_t kMostFailures = 10'000;
+  for (size_t stream = 0; stream < kStreams; ++stream) {
+    const std::string name = "blocked" + std::to_string(stream);
+    Set(name, "no stream");
+    for (size_t i = 0; i < kEach; ++i) SetTask(name + ":" + std::to_string(i), name, 20);
+  }
+  Advance(20);
+  CHECK(db().tasks().ready_count() == kStreams * kEach);
+  const auto refused = [&] { return databases.expiry_stats().tasks_refused; };
+  for (int round = 0; round < 3; ++round) {
+    const uint64_t before = refused();
+    Advance(1'000);
+    CHECK(refused() - before <= kMostFailures + kBlockedTags);
+    CHECK(refused() != before);
+  }
+  db().Delete(db().KeyOf("blocked39"), now());
+  for (int round = 0; round < 5; ++round) Advance(1'000);
+  CHECK(KeysIn("blocked39").size() == kEach);
+}
+
 TEST_CASE_METHOD(TasksFixture, "a walk sees a task that is due and not delivered: nothing is lost between") {
   SetTask("due", "jobs", 20);
   Set("gone", "v", In(20));
