@@ -3,6 +3,7 @@
 
 #include "exec/memory/defragmenter.h"
 #include "support/command_test.h"
+#include "support/stepped_cycles.h"
 
 namespace mayfly::testing {
 namespace {
@@ -34,6 +35,13 @@ class DefragTest : public CommandTest {
   void Slice() {
     if (server().sliced_work.waits())
       server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, kEntriesAtOnce);
+  }
+  // A slice that takes as long as one may. REQUIRES: stepped cycles.
+  void WholeSlice() {
+    while (!server().sliced_work.waits()) REQUIRE(GoOn());
+    Slice();
+    SteppedCycles::Advance(server().server.cycle_rate.ToCycles(Defragmenter::kSliceUs));
+    while (server().sliced_work.waits()) Slice();
   }
   void Finish() {
     while (defragmenter.moves()) {
@@ -104,6 +112,119 @@ TEST_CASE_METHOD(DefragTest,
   Slice();
   CHECK_FALSE(defragmenter.moves());
   CHECK(stats().defrag_moved == 0);
+}
+
+TEST_CASE_METHOD(DefragTest,
+                 "after a pass that was of no use keys rest for ten seconds, although memory is unused") {
+  Run({"CONFIG", "SET", "active-defrag-threshold-lower", "0"});  // any unused memory is a reason
+  MakeHoles();
+  defragmenter.NoteChurn(now());
+  REQUIRE(GoOn());
+  constexpr size_t kMostSteps = 20'000;
+  size_t steps = 0;
+  for (; defragmenter.moves() && steps < kMostSteps; ++steps) {
+    if (server().sliced_work.waits())
+      Slice();
+    else
+      REQUIRE(GoOn());
+  }
+  REQUIRE(steps < kMostSteps);
+  CHECK(stats().defrag_moved > 0);
+  CHECK(stats().defrag_left > 0);
+  const Heap::Fill fill = server().databases.heap().ReadFill();
+  CHECK(fill.in_pages > fill.used);
+  CHECK(defragmenter.NextWake() == Defragmenter::kNever);
+  const uint64_t ended = server().executor.now().mono_ms;
+  LetTimePass(500);
+  defragmenter.NoteChurn(now());
+  CHECK(defragmenter.NextWake() == ended + Defragmenter::kFutileMs);
+}
+
+// At 1 percent of the processor's time the pause is 99 times as long as the slice.
+TEST_CASE_METHOD(DefragTest,
+                 "a pause follows each slice, as long as the share of the processor's time says") {
+  const SteppedCycles cycles;
+  const int percent = GENERATE(1, 25);
+  Run({"CONFIG", "SET", "active-defrag-cycle-min", std::to_string(percent), "active-defrag-cycle-max",
+       std::to_string(percent)});
+  MakeHoles();
+  AdvanceTime(Defragmenter::kLookMs);
+  REQUIRE(defragmenter.moves());
+  CHECK(Info("active_defrag_running") == std::to_string(percent));
+  for (int round = 0; round < 3; ++round) {
+    WholeSlice();
+    REQUIRE(defragmenter.moves());
+    CHECK(defragmenter.NextWake() == now().mono_ms + (percent == 1 ? 24 : 1));
+  }
+}
+
+TEST_CASE_METHOD(DefragTest,
+                 "the share of the processor's time lies between the options' by the unused part of memory") {
+  MakeHoles();
+  const Heap::Fill fill = server().databases.heap().ReadFill();
+  const auto part = static_cast<int64_t>((fill.in_pages - fill.used) * 100 / fill.used);
+  REQUIRE(part > 30);
+  REQUIRE(part < 900);
+  Run({"CONFIG", "SET", "active-defrag-cycle-min", "20", "active-defrag-cycle-max", "80"});
+  const auto running = [&](int64_t lower, int64_t upper) {
+    CHECK(Run({"CONFIG", "SET", "active-defrag-threshold-lower", std::to_string(lower),
+               "active-defrag-threshold-upper", std::to_string(upper), "activedefrag", "yes"}) == Ok());
+    AdvanceTime(Defragmenter::kLookMs);
+    const int percent = stats().defrag_percent;
+    Run({"CONFIG", "SET", "activedefrag", "no"});
+    while (defragmenter.moves()) {
+      if (server().sliced_work.waits())
+        Slice();
+      else
+        REQUIRE(GoOn());
+    }
+    return percent;
+  };
+  const int middle = running(part - 30, part + 30);
+  CHECK(middle >= 45);
+  CHECK(middle <= 55);
+  const int low = running(part - 3, 1000);
+  CHECK(low >= 20);
+  CHECK(low <= 24);
+  CHECK(running(1, part - 10) == 80);
+  CHECK(running(part + 20, 1000) == 0);
+}
+
+TEST_CASE_METHOD(DefragTest, "while keys move the unused memory is measured again four times a second") {
+  const SteppedCycles cycles;
+  Run({"CONFIG", "SET", "active-defrag-cycle-min", "1", "active-defrag-cycle-max", "1"});
+  MakeHoles();
+  AdvanceTime(Defragmenter::kLookMs);
+  REQUIRE(defragmenter.moves());
+  const bool stops = GENERATE(false, true);
+  stops ? Run({"CONFIG", "SET", "active-defrag-ignore-bytes", "1gb"})
+        : Run({"CONFIG", "SET", "active-defrag-cycle-min", "2", "active-defrag-cycle-max", "2"});
+  const uint64_t began = now().mono_ms;
+  while (defragmenter.NextWake() < began + Defragmenter::kLookAgainMs) {
+    WholeSlice();
+    REQUIRE(defragmenter.moves());
+    CHECK(stats().defrag_percent == 1);
+  }
+  WholeSlice();
+  CHECK(defragmenter.moves() == !stops);
+  CHECK(stats().defrag_percent == (stops ? 0 : 2));
+}
+
+TEST_CASE_METHOD(DefragTest, "while a script runs for too long nothing moves") {
+  MakeHoles();
+  SetOption("busy-reply-threshold", "1");
+  defragmenter.NoteChurn(now());
+  REQUIRE(GoOn());
+  REQUIRE(defragmenter.moves());
+  TestClient& other = Connect();
+  CHECK(Run({"EVAL", "while true do end", "0"}) == NoReply());
+  REQUIRE(GoOn());
+  Slice();
+  CHECK_FALSE(defragmenter.moves());
+  CHECK(stats().defrag_moved + stats().defrag_left == 0);
+  CHECK(other.Run({"SCRIPT", "KILL"}) == Ok());
+  server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 1);
+  server().RunWoken();
 }
 
 TEST_CASE_METHOD(DefragTest, "counts of moved keys are reset with the others") {

@@ -128,6 +128,86 @@ TEST_CASE("where the limit or the kernel's count is unknown no key has to go") {
   CHECK(unknown.memory.purges + unknown.memory.purges_soon == 0);
 }
 
+TEST_CASE("the next look comes after a part of maxmemory went through the allocator, within bounds") {
+  struct Step {
+    uint64_t maxmemory;
+    uint64_t bytes;
+  };
+  for (const Step& step :
+       {Step{0, 2 * kMegabyte}, Step{64 * kMegabyte, 2 * kMegabyte}, Step{256 * kMegabyte, 4 * kMegabyte},
+        Step{1024 * kMegabyte, 16 * kMegabyte}, Step{100'000 * kMegabyte, 16 * kMegabyte}}) {
+    Guarded guarded(0);
+    guarded.maxmemory = step.maxmemory;
+    guarded.Look();
+    CAPTURE(step.maxmemory);
+    CHECK_FALSE(guarded.guard.Due(guarded.churned + step.bytes - 1));
+    CHECK(guarded.guard.Due(guarded.churned + step.bytes));
+  }
+}
+
+TEST_CASE(
+    "after pages had to go at once, or with a new limit, the next look comes soon, however large maxmemory "
+    "is") {
+  Guarded guarded(2000 * kMegabyte);
+  guarded.maxmemory = 1024 * kMegabyte;
+  guarded.memory.used = 1000 * kMegabyte;
+  guarded.memory.unused = 900 * kMegabyte;
+  guarded.Look();
+  REQUIRE(guarded.memory.purges == 1);
+  CHECK_FALSE(guarded.guard.Due(guarded.churned + 2 * kMegabyte - 1));
+  CHECK(guarded.guard.Due(guarded.churned + 2 * kMegabyte));
+  guarded.Look();
+  REQUIRE(guarded.memory.purges == 1);
+  CHECK_FALSE(guarded.guard.Due(guarded.churned + 16 * kMegabyte - 1));
+  guarded.guard.SetLimit(1900 * kMegabyte);
+  CHECK(guarded.guard.Due(guarded.churned + 2 * kMegabyte));
+}
+
+TEST_CASE(
+    "pages are given back at once above 90 percent of the limit, and from 97 percent on the least share "
+    "stays") {
+  Guarded guarded(1000 * kMegabyte);
+  guarded.maxmemory = 640 * kMegabyte;
+  guarded.memory.holes = 900 * kMegabyte;
+  guarded.Look();
+  CHECK(guarded.memory.purges == 0);
+  CHECK_FALSE(guarded.guard.pressed());
+  guarded.memory.holes = 900 * kMegabyte + 1;
+  guarded.Look();
+  CHECK(guarded.memory.purges == 1);
+  CHECK(guarded.memory.purges_soon == 1);  // of the look before: it was much, but below the limit
+  guarded.memory.holes = 935 * kMegabyte;
+  guarded.Look();
+  CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory / 2);
+  guarded.memory.holes = 962 * kMegabyte;
+  guarded.Look();
+  CHECK(guarded.guard.Allowed(guarded.maxmemory) > guarded.maxmemory / 16);
+  guarded.memory.holes = 970 * kMegabyte;
+  guarded.Look();
+  CHECK(guarded.guard.Allowed(guarded.maxmemory) == guarded.maxmemory / 16);
+}
+
+TEST_CASE("pages that nobody uses may be an eighth of maxmemory, within bounds") {
+  struct Slack {
+    uint64_t maxmemory;
+    uint64_t bytes;
+  };
+  for (const Slack& slack :
+       {Slack{0, 12 * kMegabyte}, Slack{96 * kMegabyte, 12 * kMegabyte},
+        Slack{800 * kMegabyte, 100 * kMegabyte}, Slack{8192 * kMegabyte, 1024 * kMegabyte},
+        Slack{100'000 * kMegabyte, 1024 * kMegabyte}}) {
+    Guarded guarded(0);
+    guarded.maxmemory = slack.maxmemory;
+    guarded.memory.unused = slack.bytes;
+    guarded.Look();
+    CAPTURE(slack.maxmemory);
+    CHECK(guarded.memory.purges_soon == 0);
+    guarded.memory.unused = slack.bytes + 1;
+    guarded.Look();
+    CHECK(guarded.memory.purges_soon == 1);
+  }
+}
+
 TEST_CASE("maxmemory 0 stays without a limit") {
   Guarded guarded(128 * kMegabyte);
   guarded.maxmemory = 0;
