@@ -98,6 +98,7 @@ TEST_CASE_METHOD(CommandTest, "values that are no HyperLogLogs are refused") {
   CHECK(Run({"EXISTS", "d"}) == Integer(0));
 }
 
+// CVE-2025-32023.
 TEST_CASE_METHOD(CommandTest, "a value with broken registers is called corrupt") {
   for (const std::string& runs :
        {std::string("\x7f"), std::string("\x7f\xfe"), std::string(50'000, '\x80')}) {

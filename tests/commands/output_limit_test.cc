@@ -13,6 +13,7 @@ config::MaxMemory Bytes(uint64_t bytes) { return {config::MaxMemory::Request::kB
 
 }  // namespace
 
+// CVE-2025-21605.
 TEST_CASE_METHOD(CommandTest,
                  "a client that has not logged in piles up a few kilobytes of errors and no more") {
   SetOption("requirepass", "secret");

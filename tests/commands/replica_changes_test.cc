@@ -9,6 +9,7 @@
 
 namespace mayfly::testing {
 
+// CVE-2026-23631: the functions of before are still running.
 TEST_CASE_METHOD(ReplicaTest,
                  "the file waits for the end of a function that runs: it brings other functions") {
   const std::string file = FileWith({{"SET", "a", "1"}});

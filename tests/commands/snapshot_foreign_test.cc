@@ -77,6 +77,21 @@ TEST_CASE_METHOD(ForeignTest, "what newer servers write beside keys is skipped")
   CHECK(HasBoth());
 }
 
+// A slot beyond all slots has overwritten memory in Redis (fixed in 7.4.11).
+TEST_CASE_METHOD(ForeignTest, "a file's note of a slot may be any number, and so may the sizes with it") {
+  constexpr uint64_t kNumbers[] = {0, 16383, 16384, INT32_MAX, UINT32_MAX, INT64_MAX, UINT64_MAX};
+  for (const uint64_t slot : kNumbers) {
+    for (const uint64_t size : kNumbers) {
+      CAPTURE(slot, size);
+      CHECK(Load("REDIS0012", [&](rdb::Out& out) {
+              out.Byte(opcode::kSlotInfo);
+              for (const uint64_t number : {slot, size, size}) out.Length(number);
+            }) == "");
+      CHECK(HasBoth());
+    }
+  }
+}
+
 TEST_CASE_METHOD(ForeignTest, "a file that promises more keys than it has takes no memory for them") {
   for (const uint64_t keys : {uint64_t{2}, uint64_t{1} << 20, UINT64_MAX}) {
     std::string head = "REDIS0010";

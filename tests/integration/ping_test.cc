@@ -227,6 +227,13 @@ TEST_CASE("--check-rdb says what a snapshot file has, or where it is damaged, as
   CHECK(check(folder.path()).output == "mayfly: cannot open " + folder.path() + ": Is a directory\n");
   CHECK(check("/none").output == "mayfly: cannot open /none: No such file or directory\n");
   CHECK(check("/none").exit_code == 1);
+  // CVE-2025-27151: a path longer than any buffer for one.
+  for (const std::string& path :
+       {std::string(100'000, 'a'), folder / std::string(255, 'b') + "/" + std::string(5'000, 'c')}) {
+    const Ended ended = check(path);
+    CHECK(ended.exit_code == 1);
+    CHECK(ended.output.ends_with(": File name too long\n"));
+  }
   CHECK(Daemon::RunToEnd({"--check-rdb"}).output ==
         "mayfly: --check-rdb takes one snapshot file, and nothing else\n");
 }

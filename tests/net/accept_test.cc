@@ -34,6 +34,7 @@ TEST_CASE("if no descriptor is free, new connections wait, one log line says so,
   CHECK(server.stats().connections_received == 2);
 }
 
+// CVE-2025-48367.
 TEST_CASE("a server without free descriptors does not spin, and logs it again every kPauseLogMs") {
   SimulatedServer server({.logs = true});
   server.world.set_open_files_max(0);

@@ -117,6 +117,7 @@ TEST_CASE("bytes that are no HyperLogLog are told by header and size") {
   CHECK(IsHyperLogLog(HeaderOf(kSparse)));
 }
 
+// CVE-2025-32023: the sum of the runs must not leave the registers.
 TEST_CASE("runs that do not make all registers, or more, are corrupt") {
   for (const std::string& runs : {std::string(), std::string("\x7f", 1), std::string("\x7f\xfe", 2),
                                   std::string("\x7f\xff\x80", 3), std::string(20'000, '\x80')}) {

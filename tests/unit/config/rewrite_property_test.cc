@@ -152,6 +152,7 @@ TEST_CASE("random bytes that CONFIG SET accepts are in force again after a rewri
   }
 }
 
+// R#14970, and CONFIG SET with line ends: no value becomes another option's line.
 TEST_CASE("the line of any option is one line, and reads back as the option's value") {
   for (const Option* option : AllOptions()) {
     for (const std::string& value : ValuesFor(*option)) {

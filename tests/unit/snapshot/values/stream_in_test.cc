@@ -118,6 +118,7 @@ std::string Group(const std::vector<uint64_t>& pending, const std::vector<ByHand
   return object.bytes();
 }
 
+// CVE-2026-63639, R#15095.
 TEST_CASE_METHOD(ValueRig, "every pending entry of a group is one consumer's, or was given back") {
   CHECK(Read(Group({1, 2, 3}, {{"a", {1, 3}}, {"b", {2}}}, {}, type::kStream3)).words.size() == 7);
   const ReadBack back = Read(Group({1, 2, 3}, {{"a", {1}}, {"b", {2}}}, {3}));
