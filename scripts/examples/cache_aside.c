@@ -8,12 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The lease is longer than any computation takes: the end of its connection ends a lease, too.
+// The lease is longer than any computation takes. The end of the connection ends the lease, too.
 static const char* const kTake = "TAKE %s LEASE 30000 WAIT 5000";
 static const char* const kStore = "SET %s %s EX %d STALE %d IFLEASE %s";
 
-// The value of `key`, which the caller frees; if there is none, what compute() returns, kept for `ttl_s` seconds. For as long
-// again the old value is there for those who come while one computes the new one.
+// Returns the value of `key`; if the value is missing, calls compute() and keeps the result for `ttl_s` seconds. For the same
+// time after the deadline, callers get the old value while one of them computes the new one. The caller frees the value. One
+// connection serves from TAKE to SET.
 static char* Cached(redisContext* client, const char* key, int ttl_s, char* (*compute)(void)) {
   redisReply* took = redisCommand(client, kTake, key);
   while (took != NULL && took->type == REDIS_REPLY_ARRAY && strcmp(took->element[0]->str, "BUSY") == 0) {

@@ -4,11 +4,12 @@
 //     php scripts/examples/cache_aside.php [redis://:password@host:port]     (or the variable REDIS_URL)
 declare(strict_types=1);
 
-const LEASE_MS = 30000; // longer than any computation takes: the end of its connection ends a lease, too
+const LEASE_MS = 30000; // longer than any computation takes
 const WAIT_MS = 5000;
 
-// The value of $key; if there is none, what $compute() returns, kept for $ttlS seconds. For as long again the old value is
-// there for those who come while one computes the new one.
+// Returns the value of $key; if the value is missing, calls $compute() and keeps the result for $ttlS seconds. For the same
+// time after the deadline, callers get the old value while one of them computes the new one. A Redis object is one connection
+// from TAKE to SET.
 function cached(Redis $redis, string $key, int $ttlS, callable $compute): string
 {
     do {
@@ -24,10 +25,12 @@ function cached(Redis $redis, string $key, int $ttlS, callable $compute): string
     try {
         $value = $compute();
     } catch (Throwable $error) {
-        $redis->rawCommand('UNLEASE', $key, $token, 'ERR', substr($error->getMessage(), 0, 1000)); // who waits gets this error
+        $redis->rawCommand('UNLEASE', $key, $token, 'ERR', substr($error->getMessage(), 0, 1000)); // waiting callers get this error
         throw $error;
     }
-    $redis->rawCommand('SET', $key, $value, 'EX', $ttlS, 'STALE', $ttlS, 'IFLEASE', $token);
+    if ($redis->rawCommand('SET', $key, $value, 'EX', $ttlS, 'STALE', $ttlS, 'IFLEASE', $token) === false) {
+        $redis->rawCommand('UNLEASE', $key, $token); // not stored: memory is full, or the lease is over
+    }
     return $value;
 }
 

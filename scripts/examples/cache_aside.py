@@ -11,33 +11,38 @@ import time
 
 import redis
 
-LEASE_MS = 30_000  # longer than any computation takes: the end of its connection ends a lease, too
+LEASE_MS = 30_000  # longer than any computation takes
 WAIT_MS = 5000
+CALLERS = 50
+CONNECTIONS = 10  # fewer than callers, as in a program with a bounded pool
 
 
 def cached(client, key, ttl_s, compute):
-    """The value of `key`; if there is none, what compute() returns, kept for `ttl_s` seconds.
+    """Returns the value of `key`; if the value is missing, calls compute() and keeps the result for `ttl_s` seconds.
 
-    For as long again the old value is there for those who come while one computes the new one.
+    For the same time after the deadline, callers get the old value while one of them computes the new one. The function keeps
+    one connection of the pool from TAKE to SET: otherwise waiting callers may take all connections, and none is left for SET.
     """
-    token = None
-    while not token:  # BUSY comes without a token: the computation still goes on
-        status, value, token, _ = client.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
-        if status in (b"HIT", "HIT", b"STALE", "STALE"):  # a text with decode_responses=True
-            return value
-    try:
-        value = compute()
-    except Exception as error:
-        client.execute_command("UNLEASE", key, token, "ERR", str(error)[:1000])  # who waits gets this error
-        raise
-    client.execute_command("SET", key, value, "EX", ttl_s, "STALE", ttl_s, "IFLEASE", token)
-    return value
+    with client.client() as one:
+        token = None
+        while not token:  # BUSY comes without a token: the computation still goes on
+            status, value, token, _ = one.execute_command("TAKE", key, "LEASE", LEASE_MS, "WAIT", WAIT_MS)
+            if status in (b"HIT", "HIT", b"STALE", "STALE"):  # a text with decode_responses=True
+                return value
+        try:
+            value = compute()
+            one.execute_command("SET", key, value, "EX", ttl_s, "STALE", ttl_s, "IFLEASE", token)
+        except BaseException as error:  # whatever ends the function ends the lease: the pool keeps the connection open
+            one.execute_command("UNLEASE", key, token, "ERR", str(error)[:1000])  # waiting callers get this error
+            raise
+        return value
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--url", default=os.environ.get("REDIS_URL", "redis://127.0.0.1:6379"))
-    client = redis.Redis.from_url(parser.parse_args().url)
+    url = parser.parse_args().url
+    client = redis.Redis(connection_pool=redis.BlockingConnectionPool.from_url(url, max_connections=CONNECTIONS))
     calls = []
 
     def page():
@@ -45,12 +50,13 @@ def main():
         time.sleep(0.1)
         return b"<h1>Hello</h1>"
 
-    threads = [threading.Thread(target=cached, args=(client, "page:home", 60, page)) for _ in range(50)]
+    threads = [threading.Thread(target=cached, args=(client, "page:home", 60, page)) for _ in range(CALLERS)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    print(f"50 callers, computed {len(calls)} times: {cached(client, 'page:home', 60, page).decode()}")
+    page = cached(client, "page:home", 60, page).decode()
+    print(f"{CALLERS} callers, {CONNECTIONS} connections, computed {len(calls)} times: {page}")
 
 
 if __name__ == "__main__":

@@ -78,8 +78,8 @@ GROUPS = (
     Driver("consumer groups by redis (node)", "node", "node/redis_groups.js", GROUP_STEPS),
 )
 # What only Mayfly has, by the examples of scripts/examples.
-TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait")
-MORE_TAKE_STEPS = ("who waits inherits from a client that left", "a token is void after DEL")
+TAKE_STEPS = ("one of 50 computes", "an error reaches all who wait", "one of 50 computes with 5 connections")
+MORE_TAKE_STEPS = ("an interrupted caller gives its lease back", "who waits inherits from a client that left", "a token is void after DEL")
 TASK_STEPS = (
     "no task is lost when workers in Python are killed",
     "a worker in Python gets a task as it was set last",

@@ -57,6 +57,38 @@ def main():
     expect(not values and sorted(set(errors)) == ["the origin is down"] and len(errors) == CALLERS, f"{values} {errors}")
     tell("an error reaches all who wait", sorted(set(errors)))
 
+    # More callers than connections: the one that computes keeps its connection, and the others wait on all the rest.
+    few = 5
+    pool = redis.BlockingConnectionPool(
+        port=int(sys.argv[1]), username="default", password=sys.argv[2], max_connections=few, timeout=60
+    )
+
+    def slow_in_pool():
+        calls.append(1)
+        blocked(few - 1)
+        return b"value"
+
+    calls.clear()
+    values, errors = together(redis.Redis(connection_pool=pool), "pooled", slow_in_pool)
+    expect(len(calls) == 1 and values == [b"value"] * CALLERS and not errors, f"{len(calls)} computed: {values} {errors}")
+    tell("one of 50 computes with 5 connections", len(calls), len(values))
+
+    # The pool keeps the connection of a caller that fails, and so the function ends the lease.
+    class Interrupted(BaseException):
+        pass
+
+    def interrupted():
+        raise Interrupted
+
+    pooled = redis.Redis(connection_pool=pool)
+    try:
+        cache_aside.cached(pooled, "interrupted", 60, interrupted)
+    except Interrupted:
+        pass
+    reply = pooled.execute_command("TAKE", "interrupted", "LEASE", 1000)
+    expect(reply[0] == b"LEASE", f"the lease of an interrupted caller goes on: {reply}")
+    tell("an interrupted caller gives its lease back", reply[0])
+
     owner = redis.Redis(port=int(sys.argv[1]), username="default", password=sys.argv[2])
     owner.execute_command("TAKE", "left", "LEASE", 60000)
     got = []

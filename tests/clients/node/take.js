@@ -36,5 +36,20 @@ run(async () => {
   });
   expect(errors.every((error) => error instanceof Error && error.message.endsWith("the origin is down")), `${errors}`);
   tell("an error reaches all who wait", errors.length);
+
+  // More callers than connections: the one that computes keeps its connection, and the others wait on all the rest.
+  const few = createClientPool({ url }, { minimum: 1, maximum: 5, acquireTimeout: 60_000 });
+  few.on("error", () => {});
+  await few.connect();
+  calls = 0;
+  const slow = async () => {
+    ++calls;
+    await blocked(4);
+    return "value";
+  };
+  const pooled = await Promise.all(Array.from({ length: CALLERS }, () => attempt(cached(few, "pooled", 60, slow))));
+  expect(calls === 1 && pooled.every((value) => value === "value"), `${calls} computed: ${pooled}`);
+  tell("one of 50 computes with 5 connections", calls, pooled.length);
+  few.destroy();
   pool.destroy();
 });
