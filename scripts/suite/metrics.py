@@ -49,7 +49,7 @@ def page_passes(unpacked, port):
 
 def conf_passes(root, unpacked):
     folder = os.path.join(root, "conf", "prometheus")
-    for words in (("check", "rules", "mayfly.rules.yml"), ("check", "config", "prometheus.yml"), ("test", "rules", "mayfly.rules.test.yml")):
+    for words in (("check", "rules", "mayfly.rules.yml"), ("check", "config", "prometheus.yml"), ("check", "config", "kubernetes.yml"), ("test", "rules", "mayfly.rules.test.yml")):
         code, said = promtool(unpacked, *words[:2], os.path.join(folder, words[2]))
         require(code == 0, said)
 
