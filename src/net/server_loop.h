@@ -11,7 +11,7 @@
 // done (a save), connections linger, at most kStopMs, then every handle is closed. The metrics port answers until the clients
 // are gone, to show that the server stops.
 //
-// Clients are told of the end before the last work, so that none sends a request to a server that will not answer. They come
+// Clients learn of the end before the last work, so that none sends a request to a server that will not answer. They come
 // again and wait in the kernel's queues. If the work fails the loop goes on, and they are accepted. If not, those at an
 // inherited socket wait for the next daemon, and the others' connections are closed.
 // Loop thread only; one loop per server.

@@ -53,7 +53,7 @@ class Timekeeper {
 
  private:
   static constexpr uint64_t kNever = UINT64_MAX;
-  // The longest slice is so many times expire-slice-us.
+  // The longest slice, in multiples of expire-slice-us.
   static constexpr uint64_t kMostSlice = 5;
 
   // Frees due keys.

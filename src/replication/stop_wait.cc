@@ -167,8 +167,9 @@ void StopWait::BeginSave(Now now) {
   server_.hubs.turn_ends.Ask();
 }
 
-// Clients change nothing meanwhile, but the server may, as by a MIGRATE under way: then all is saved once more, at once. So it is
-// at a replica whose save could not keep up with its master; what else the master sends comes again after the next start.
+// Clients change nothing during the save, but the server may, for instance by a MIGRATE under way: then a master saves once
+// more, at once. A replica saves again only if its first save failed. Later commands come again from the master after the
+// restart.
 void StopWait::EndSave(Now now) {
   Snapshots& snapshots = *Snapshots::IfMade(server_);
   // A master's keys, or a flush, have taken the place of the saved ones; the stop is given up otherwise (Abort).

@@ -30,7 +30,7 @@
 // A client that has not logged in has lower limits, and Next applies the limits of the moment. A caller that parses ahead
 // therefore stops after each request while `authenticated` is false.
 //
-// Next and NextAfter are defined in resp/whole_requests.h, for who calls them.
+// Next and NextAfter are defined in resp/whole_requests.h, which their callers include.
 //
 // Loop thread only. Units: bytes.
 #pragma once

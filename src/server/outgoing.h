@@ -28,7 +28,7 @@ class OutgoingConnection {
     kNoTls,      // it could, but the handshake of TLS has failed
     kLost        // the other end has closed the connection, or it broke
   };
-  // A connection takes at most so many bytes ahead of its owner; the other end has to wait then.
+  // The most bytes that a connection reads ahead of its owner. Beyond this, the other end waits.
   static constexpr size_t kMostReceived = size_t{64} << 10;
 
   class Ear {

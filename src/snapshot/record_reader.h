@@ -80,7 +80,7 @@ class RecordSink {
   // call is then repeated. Throws std::bad_alloc.
   virtual bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) = 0;
   virtual Answer TakeKey(const FileKey& key, ReadValue value, Now now) = 0;
-  // A database of the file has so many keys: a hint, perhaps a wrong one.
+  // The number of keys of a database of the file: a hint, which may be wrong.
   virtual void Expect(uint64_t /*database*/, uint64_t /*keys*/) noexcept {}
   // Called before each key. Returns false if the rest of the file is not wanted.
   virtual bool WantsKey() noexcept { return true; }

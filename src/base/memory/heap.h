@@ -199,7 +199,7 @@ class Heap {
   uint64_t HugeBytes() const noexcept;
   // The allocator's report for people; a long text.
   static std::string AllocatorReport();
-  // Whether malloc and realloc have so many bytes, for what comes next and must not fail: that memory is not of the heap.
+  // True if malloc and realloc have that many bytes for the next calls, which must not fail. The heap does not own that memory.
   static bool HasPlain(size_t bytes) noexcept;
 
  private:

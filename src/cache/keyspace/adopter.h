@@ -32,7 +32,7 @@ class Adopter {
  public:
   explicit Adopter(Keyspace& keyspace) noexcept : keyspace_(keyspace) {}
 
-  // About so many keys will come, if the keyspace is empty now; 0: no more will (HashTable::Expect).
+  // The expected number of keys, if the keyspace is empty now; 0: no more keys will come (HashTable::Expect).
   void Expect(size_t keys) noexcept;
   // Prefetches what Put will look at for this key.
   void Prefetch(std::string_view key) const noexcept;

@@ -148,7 +148,7 @@ class Databases {
   //
   TaskSettings& task_settings() noexcept { return parts_.tasks; }
   const TaskSettings& task_settings() const noexcept { return parts_.tasks; }
-  // Tasks of all databases, and those whose time has come and which wait for their streams.
+  // The tasks of all databases; the due tasks, which wait for their streams.
   size_t total_tasks() const noexcept;
   size_t ready_tasks() const noexcept;
   // Between HoldTasks and ReleaseTasks no task is delivered. Those that are due then come in the order of their deadlines, see

@@ -51,7 +51,7 @@ class Tasks {
   Tasks(const Tasks&) = delete;
   Tasks& operator=(const Tasks&) = delete;
 
-  // The number of tasks, and of those whose time has come.
+  // The number of tasks; the number of due tasks.
   size_t count() const noexcept;
   size_t ready_count() const noexcept;
   // Lets the `most` nearest of the stream's tasks go now, in the order of their deadlines; all tasks, if they are more than

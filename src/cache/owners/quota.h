@@ -2,9 +2,9 @@
 // entries with and without a TTL; the hands of SIEVE and the gates of S3-FIFO on the lists belong to the quota. Every entry
 // names its owner (Entry::owner), and Quotas finds the owner's quota.
 //
-// Four more lists have entries that no policy evicts: the tasks that wait for their time, in no order; the tasks whose time
-// has come, in the order in which it came (cache/tags/task_name.h); and the spared streams without and with a TTL, in no
-// order (cache/keyspace/spared_streams.h).
+// Four more lists have entries that no policy evicts. kTasks: tasks not yet due, unordered. kReady: due tasks, longest due
+// first (cache/tags/task_name.h). kSpared, kSparedExpiring: spared streams without and with a TTL, unordered
+// (cache/keyspace/spared_streams.h).
 //
 // Owners of one keyspace (cache/owners/namespaces.h) have the keyspace's table in common but no list, so the data of one
 // owner pushes out no data of another.

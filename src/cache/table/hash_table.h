@@ -255,7 +255,7 @@ class HashTable {
 
   // The next size of a full segment. REQUIRES: size < kLargestSize.
   uint32_t Larger(uint32_t size) const noexcept {
-    constexpr uint32_t kBelieved = 4;  // with so many entries the expectation may be right
+    constexpr uint32_t kBelieved = 4;  // with that many entries the expectation may be right
     constexpr uint32_t kHalf = 8;
     if (size < kBelieved || size >= expected_size_) return size + 1;
     return size < kHalf ? std::min(kHalf, expected_size_) : expected_size_;

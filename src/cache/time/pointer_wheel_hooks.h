@@ -1,4 +1,4 @@
-// The hooks of a timing wheel for structs that pointers name: clients, leases, those who wait.
+// The hooks of a timing wheel for structs that pointers name: clients, leases, waiting requests.
 //
 // Such a struct has the members wheel_next, wheel_prev and filed, and a deadline in monotonic ms. Owns nothing.
 #pragma once

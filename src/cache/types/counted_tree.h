@@ -90,7 +90,7 @@ class CountedTree {
   }
   // The number of items before this one, which need not be there.
   size_t RankOf(Key key, Ref ref) const noexcept { return PathTo(key, ref).rank; }
-  // The number of items for which `before(key, ref)` is true. REQUIRES: it is true for those before some place in the
+  // The number of items for which `before(key, ref)` is true. REQUIRES: `before` is true for all items before some place in the
   // order, and for no others.
   template <typename Before>
   size_t CountBefore(Before&& before) const noexcept {

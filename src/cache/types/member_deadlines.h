@@ -71,7 +71,7 @@ class MemberDeadlines {
   void ForEach(Fn&& fn) const {
     for (auto at = tree_.First(); at; at.Next()) fn(at.key(), at.ref());
   }
-  // Calls fn(member) for those that are not after `ms`, but not for the nearest `known`. REQUIRES: fn does not change this
+  // Calls fn(member) for each member due at or before `ms`, except the nearest `known` members. REQUIRES: fn does not change this
   // object.
   template <typename Fn>
   void ForEachUntil(uint64_t ms, size_t known, Fn&& fn) const {

@@ -1,4 +1,4 @@
-// The members of a large hash, set or sorted set, for who walks through them in slices: Members::StartWalk.
+// The members of a large hash, set or sorted set, for walks in slices: Members::StartWalk.
 #pragma once
 
 #include <cstddef>

@@ -173,7 +173,7 @@ class Members {
     mark_ = (mark_ + passes) % kMarks;
   }
   // Passes the members of a page with `passes` passes to go, and calls fn(const Member&) for each. Returns the cursor of the
-  // next page, as Scan. If fn throws, the page can be passed again: it has no fewer members, but those that were passed.
+  // next page, as Scan. If fn throws, repeat with the same cursor: members already passed are skipped.
   template <typename Fn>
   uint64_t WalkSome(uint64_t cursor, unsigned passes, Fn&& fn) {
     return table_.Scan(cursor, [&](HeapRef ref) {

@@ -1,11 +1,11 @@
 // The large form of a sorted set: members by name, and a counted tree for scores and ranks. Members with equal scores
-// are in the order of their names, byte by byte. Those that have a deadline are found by it, too; a deadline of 0 in a
-// member means that it has none. All deadlines are on one clock; the owner knows which.
+// are in the order of their names, byte by byte. Members with a deadline are also indexed by deadline; a member with the
+// deadline 0 has none. All deadlines are on one clock; the owner knows which.
 //
-// A member that is due leaves in one of two ways. DropUntil takes some members out of the order and frees them: the wheel
-// does so in slices. HideUntil takes all of them out of the order at once, and leaves it to DropUntil to free them. A hidden
-// member has NaN for a score and is as good as absent; only FindAny, size() and the deadlines still know it. DueInOrder
-// tells how much HideUntil would have to do.
+// A due member leaves in one of two ways. DropUntil takes some members out of the order and frees them: the wheel calls it in
+// slices. HideUntil takes all due members out of the order at once, and DropUntil frees them later. A hidden member has NaN
+// for a score and counts as absent; only FindAny, size() and the deadlines still have it. DueInOrder returns the number of
+// members that HideUntil would take out.
 //
 // Owns all of it. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once

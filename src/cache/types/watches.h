@@ -27,7 +27,7 @@ class ListWatch : public ValueWatch {
   // So many elements are about to leave the head, or the tail.
   virtual void BeforeDropHead(uint64_t count) noexcept = 0;
   virtual void BeforeDropTail(uint64_t count) noexcept = 0;
-  // There are so many more elements before the others.
+  // That many more elements stand before the others.
   virtual void AfterPushHead(uint64_t count) noexcept = 0;
   // Any element may change. The call ends the watching.
   virtual void BeforeChange() noexcept = 0;

@@ -186,7 +186,7 @@ constexpr Command kRows[] = {
      .handler = Unlease,
      .since = "0.1.0",
      .complexity = "O(1)",
-     .summary = "Gives a lease back without a value, perhaps with an error for those who wait.",
+     .summary = "Gives a lease back without a value, perhaps with an error for the waiting clients.",
      .syntax = "key token [ERR message] [RETRY milliseconds]",
      .notes = "A command of Mayfly."},
 };

@@ -301,7 +301,7 @@ constexpr Command kSubcommands[] = {
      .handler = AclLogEntries,
      .since = "6.0.0",
      .complexity = "O(n), where n is the number of entries",
-     .summary = "Shows what was refused to users and failed logins, or forgets that.",
+     .summary = "Shows refused commands and failed logins of users, or forgets them.",
      .syntax = "[count|RESET]",
      .argument_notes = "option=operation"},
     {.name = "save",

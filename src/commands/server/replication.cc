@@ -47,7 +47,7 @@ void TellReached(Context& ctx, bool durable, size_t reached) {
   ctx.reply.Integer(static_cast<int64_t>(reached));
 }
 
-// Waits until so many replicas have everything that was changed so far.
+// Waits until that many replicas have every change so far.
 void AwaitReplicas(Context& ctx, const Args& args, int64_t wanted, std::string_view timeout, bool durable) {
   Replicas& replicas = Replicas::Of(ctx.server);
   const bool may_wait = ctx.MayPark();
@@ -338,7 +338,7 @@ constexpr Command kWaitRows[] = {
      .handler = Wait,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Waits until so many replicas have all writes so far, and answers how many have.",
+     .summary = "Waits until that many replicas have all writes so far, and answers their number.",
      .syntax = "numreplicas timeout",
      .tips = kWaitTips},
     {.name = "waitaof",
@@ -348,8 +348,8 @@ constexpr Command kWaitRows[] = {
      .handler = WaitAof,
      .since = "7.2.0",
      .complexity = "O(1)",
-     .summary = "Waits until the append-only files of so many replicas have all writes so far, and answers "
-                "how many have.",
+     .summary = "Waits until the append-only files of that many replicas have all writes so far, and answers "
+                "their number.",
      .syntax = "numlocal numreplicas timeout",
      .tips = kWaitTips},
 };
@@ -370,7 +370,7 @@ constexpr Command kRows[] = {
      .handler = ReplConf,
      .since = "3.0.0",
      .complexity = "O(1)",
-     .summary = "Tells who a replica is and what it has, and what the next SYNC is to send.",
+     .summary = "Sets the name and the position of a replica, and the form of the next SYNC.",
      .doc_flags = "syscmd"},
     {.name = "replicaof",
      .arity = 3,

@@ -43,9 +43,8 @@ constexpr Command kRows[] = {
      .handler = SAddEx,
      .since = "0.1.0",
      .complexity = "O(log(N)) for each member, N being the number of members with a TTL",
-     .summary =
-         "Adds members to a set that expire after some seconds; those that are there get this TTL, too, "
-         "unless they are to keep theirs.",
+     .summary = "Adds members to a set that expire after some seconds; members already there get this TTL, "
+                "too, unless KEEPTTL is given.",
      .syntax = "key [KEEPTTL] seconds member [member ...]",
      .notes = "A command of Dragonfly."},
 };

@@ -3,12 +3,12 @@
 //
 // When slots go to other nodes, as in Redis
 //   - requests that wait for keys of these slots run again, and are redirected then
-//   - subscribers of these slots' shard channels are told of the end of their subscriptions
+//   - subscribers of these slots' shard channels get a message that their subscriptions have ended
 //   - the keys are dropped, in slices, and no request reaches these keys meanwhile.
 // A returning slot is thus empty: this node does not know the changes made by other nodes. If a slot returns before all its
 // keys are dropped, the rest is dropped at once.
 //
-// When this node gets another role or another master, whoever follows masters is told (Cluster::GiveRole). A replica drops no
+// When this node gets another role or another master, the link to the master is informed (Cluster::GiveRole). A replica drops no
 // keys by itself: its master's keys decide. A replica that becomes a master drops what its master had not dropped yet.
 //
 // Invariant: without a waiting slice, a master has no key of another node's slot. Loop thread only.

@@ -4,12 +4,13 @@
 //                                                |
 //                                                +-- of a client with modes --> one by one: refusals, pause, ...
 //
-// A request for which there is no memory is answered with an error, or, if even that is impossible, its client
-// is closed. So is the client whose reply becomes longer than its output may be: the handler ends there, by OutputTooLong. Either way it has changed nothing, or everything that it was to change. Consecutive calls of one
-// O(1) command are timed together. A protocol error is answered after the replies of the requests before it.
-// Between two requests, those are served who wait for a key that is there now. The clock is read at the start of
-// a turn (RefreshNow, by the loop), and again after a command that ends more than kOldClockUs later. Loop thread
-// only.
+// A request that finds no memory gets an error. If there is no memory for the error either, the executor closes the client. A
+// client whose reply becomes longer than its output may be is closed, too: OutputTooLong ends the handler. In each of these
+// cases the command had its whole effect, or none.
+//
+// Consecutive calls of one O(1) command are timed together. A protocol error is answered after the replies of the earlier
+// requests. After each request, blocked clients whose keys became ready run. The clock is read at the start of a turn
+// (RefreshNow, by the loop), and again after a command that ends more than kOldClockUs later. Loop thread only.
 #pragma once
 
 #include <cstdint>
@@ -69,7 +70,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void RunWoken(Freed&& freed) {
     server_.parking.keys().GoOn();
     if (server_.parking.AnyReady() && !server_.Busy())
-      ServeReady();  // also for whom a script that took long has provided
+      ServeReady();  // a suspended script may have made keys ready
     for (;;) {
       if (Session* const session = server_.sessions.TakeResumed()) {
         freed(*session);
@@ -121,7 +122,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void CountRun(CallTimer& timer, const TableRow& row, const Planned& planned) noexcept;
   // Runs one request of a client that has a mode, or while the server has one. `resumed`: it has waited.
   void RunWithModes(Session& session, Args& args, const TableRow* row, FirstKey first_key, Parked* resumed);
-  // Whether a request of a client with modes, or of a server with some, may go the way of those without.
+  // True if a request of a client with modes, or during a mode of the server, may go the plain way.
   bool RunsPlainly(const Planned& planned, uint32_t modes,
                    std::span<const std::string_view> call) const noexcept;
   // The modes of the server.
@@ -135,7 +136,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   void SetLimits(const config::Settings& settings) noexcept;
   void AnswerBroken(Feed& feed) noexcept;
   void MarkIfDirty(Session& session) noexcept;
-  // Serves those who wait for keys that are there now, in their order.
+  // Runs the blocked clients whose keys became ready, in their order.
   void ServeReady() noexcept;
   void Wake(Parked& parked) noexcept;
 

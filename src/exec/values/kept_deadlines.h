@@ -1,5 +1,5 @@
-// The deadlines of fields that are set and keep them, as commands for replicas: HSET ends the deadline of a field there, so that it
-// is told again.
+// Commands for replicas that set fields and keep the fields' deadlines. A replica's HSET clears a field's deadline, so the master
+// sends the deadline again.
 //
 //   HSET key field value field value     from elsewhere
 //   HPEXPIREAT key ms FIELDS 1 field     for each field that has one

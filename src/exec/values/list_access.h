@@ -71,7 +71,7 @@ inline void DropItems(Context& ctx, const Key& key, const TypedList& list, ListE
   });
 }
 
-// Answers with `count` elements from `index` on, away from `from`, without a header. REQUIRES: there are so many.
+// Answers with `count` elements from `index` on, away from `from`, without a header. REQUIRES: the list has that many.
 inline void ReplyItems(Context& ctx, const ListValue& list, uint64_t index, uint64_t count, ListEnd from) {
   if (count == 0) return;
   ListWalk walk(list, index, from);

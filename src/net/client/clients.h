@@ -59,7 +59,7 @@ class Clients final : public Presence, private Alarms::Alarm {
       EndFullTurn();
   }
 
-  // The server is about to stop: tells scrapers. Or it goes on after all, for those who come.
+  // True announces the stop of the server to scrapers. False withdraws the announced stop.
   void set_stopping(bool stopping) noexcept {
     stopping_ = stopping;
     ending_ = ending_ && stopping;

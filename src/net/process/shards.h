@@ -5,7 +5,7 @@
 // daemon that ends by itself is started again, with what its last snapshot has and after a short wait; the others do not notice. Each
 // daemon reports when it serves (net/socket/ready_socket.h), and the service manager hears READY=1 when all do. A daemon
 // that was told to end (SHUTDOWN, exit code 0) stays ended. When no daemon is left, this process ends, too; if this process
-// is killed, the daemons are told to end. Settings that a daemon must not change: net/process/shard_rules.h.
+// is killed, the daemons get SIGTERM. Settings that a daemon must not change: net/process/shard_rules.h.
 #pragma once
 
 #include <cstdint>

@@ -29,7 +29,7 @@ class StopDeadline {
   // From now on the signals start the alarm, and then have their present effect. Borrows the witness until Begin. REQUIRES:
   // the signals have a handler until the process ends.
   void Watch(const CrashWitness& witness) noexcept;
-  // No alarm until GoOn or Begin, whatever signals come: the process saves what it has, which takes as long as it takes.
+  // Suspends the alarm until GoOn or Begin, for instance during the final save, which has no time limit.
   void Hold() noexcept;
   // From now on the signals start the alarm again. REQUIRES: Hold.
   void GoOn() noexcept;

@@ -70,14 +70,14 @@ class Cluster {
 
   // ---- the role of this node
   //
-  // Whoever follows masters: gives this server the role that a map says. May throw std::bad_alloc, without a change.
+  // For the link to the master: gives this server the role that a map says. May throw std::bad_alloc, without a change.
   using TakeRole = std::function<void(const ClusterMap&)>;
   void LetTakeRole(TakeRole take_role) noexcept { take_role_ = std::move(take_role); }
   // Throws std::bad_alloc; a further call makes up for that. No effect if the server has the role.
   void GiveRole(const ClusterMap& map) const {
     if (take_role_) take_role_(map);
   }
-  // Told by whoever follows the master: this replica has the keys of its master, perhaps those of some time ago.
+  // The link to the master reports: this replica has the keys of its master, perhaps of some time ago.
   void NoteMasterKeys(bool has_them) noexcept { has_master_keys_ = has_them; }
   bool has_master_keys() const noexcept { return has_master_keys_; }
 

@@ -87,7 +87,7 @@ class ClusterMap {
   bool IsOwn(uint16_t slot) const noexcept { return owners_[slot] == self_; }
   // This node's master; null if this node is no replica.
   const ClusterNode* master() const noexcept { return shard_ != self_ ? &nodes_[shard_] : nullptr; }
-  // True if this node has the keys of the slot: its own, or those of its master.
+  // True if this node stores the slot, as its master or as a replica of its master.
   bool Holds(uint16_t slot) const noexcept { return owners_[slot] == shard_; }
   // The master of the node, or the node itself if it is a master.
   NodeIndex ShardOf(NodeIndex node) const noexcept {

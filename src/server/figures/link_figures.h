@@ -1,6 +1,6 @@
 // What is known of the link to the master, for INFO, ROLE and the refusals of a replica.
 //
-// Whoever follows the master writes the figures. Loop thread only. Units: bytes, monotonic milliseconds.
+// The link to the master writes the figures. Loop thread only. Units: bytes, monotonic milliseconds.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // The figures of snapshots for INFO: the changes until the last save, the saves, and the load at the start.
 //
-// Whoever saves or loads writes the figures. Loop thread only.
+// The saver and the loader write the figures. Loop thread only.
 #pragma once
 
 #include <cstdint>

@@ -2,7 +2,7 @@
 // registers itself as an ear by its construction; no code keeps a list of parts by hand.
 //
 // A part that has work asks for the end of the turn (Ask); by a slice of work after a turn, that is the next turn's. A part that
-// has to look at each turn says so (HearEachTurn). At the end of other turns no part is told. TurnEnds must outlive the parts.
+// has to look at each turn says so (HearEachTurn). At the end of other turns no part is called. TurnEnds must outlive the parts.
 // Loop thread only.
 #pragma once
 

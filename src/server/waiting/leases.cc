@@ -199,7 +199,7 @@ void Leases::Release(const Lease& lease, uint64_t now_mono_ms) noexcept {
 void Leases::Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms) {
   Lease& changed = Mutable(lease);
   assert(changed.state == Lease::State::kHeld);
-  // Clients told by push are told now; waiting clients may ask until the failure's time.
+  // Clients with PUSH get their messages now; waiting clients may ask until the failure's time.
   std::unique_ptr<Lease> ended;
   if (!changed.told.empty()) {
     ended = std::make_unique<Lease>();

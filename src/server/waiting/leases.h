@@ -9,7 +9,7 @@
 //
 // A lease is known by its token, not by a connection: clients lend connections to each other. Expiry or eviction of the
 // key's old value does not end the lease. WaitingKeys knows the waiting clients, and the executor serves ready keys before
-// the next request of any client. A client that asked for a push instead is told at the end of the turn.
+// the next request of any client. A client that asked for a push instead gets its message at the end of the turn.
 //
 // Leases listens to the change point while there are leases. The times are in a separate timing wheel, in monotonic ms.
 // Invariant: a key has at most one lease. Owns the leases. Loop thread only.

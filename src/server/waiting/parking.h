@@ -18,7 +18,7 @@
 //
 // Work. A request may wait for something that it has begun itself, such as an answer of another server. The work belongs to
 // the wait: whatever ends the wait, a gone client as well, ends the work, unless the request takes the work over when it runs
-// again. Whoever has news for the request wakes it.
+// again. The part with news for the request wakes it.
 //
 // Held keys. Requests that may change one of some keys wait until the keys are released (server/waiting/held_keys.h). Like a
 // pause, for writers of these keys alone.
@@ -84,7 +84,7 @@ struct Parked {
   std::optional<ValueType> wanted;  // a key of another type does not wake the session
   bool even_absent = false;  // a ready key serves the request even if the key is absent, or of another type
   bool awaits_gone = false;  // WaitingKeys::AwaitGone
-  // The end of the wait, if deadline_mono_ms is only a time to look again: for who sets it.
+  // The end of the wait, if deadline_mono_ms is only a time to look again. For the part that sets it.
   uint64_t end_mono_ms = 0;
   std::unique_ptr<PendingWork> work;  // mostly null
 

@@ -2,11 +2,11 @@
 //
 // In the default mode the server remembers the keys read by a client, and tells the client of the next change of each. An
 // entry read by a tracking client carries EntryFlag::kListened, and changes of other entries thus cost nothing. In broadcast
-// mode nothing is remembered: a client is told of all changed keys with one of its prefixes, once in a turn of the loop. The
-// expiry of a key is a change, at the key's deadline. When a database is flushed or exchanged, clients are told to forget
+// mode nothing is remembered: a client gets a message with all changed keys of its prefixes, once in a turn of the loop. The
+// expiry of a key is a change, at the key's deadline. When a database is flushed or exchanged, clients get the message to forget
 // everything.
 //
-// The table of remembered keys is bounded in keys and in bytes: beyond the bounds, clients are told to forget unchanged
+// The table of remembered keys is bounded in keys and in bytes: beyond the bounds, clients get the message to forget unchanged
 // keys.
 //
 // A flush tells the clients at once, and the end of the last tracking client takes effect at once, too; the remembered keys

@@ -4,7 +4,7 @@
 //                                   |
 //                                   +-- a failure, no Finish, or Abandon before the rename: the temporary file is removed
 //
-// The file gets its name only when all bytes are on the disk. Whoever opens the name finds the old file or the new file,
+// The file gets its name only when all bytes are on the disk. An open of the name finds the old file or the new file,
 // whole, even after a loss of power. The thread syncs every kSyncBytes: the last sync takes no longer than others.
 //
 // Processor. On a machine with one processor the thread must not keep the loop waiting. The kernel lets a thread run for
