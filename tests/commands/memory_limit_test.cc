@@ -97,6 +97,38 @@ TEST_CASE_METHOD(MemoryLimitTest, "a batch of many pairs takes no more above max
   CHECK(most <= limit + kPairs * 250);
 }
 
+TEST_CASE_METHOD(MemoryLimitTest,
+                 "while the writers of a key wait (MIGRATE), the limits of memory hold for all others") {
+  Run({"SET", "k", "v"});
+  server().parking.HoldKey(0, "k");
+  CHECK(Connect().Run({"SET", "k", "w"}) == NoReply());
+  const auto set_until_refused = [&](const std::string& prefix) {
+    for (int i = 0; i < 1000; ++i) {
+      if (Run({"SET", prefix + std::to_string(i), std::string(1000, 'x')}) != Ok()) return i;
+    }
+    return 1000;
+  };
+  SECTION("maxmemory refuses what needs memory, and nothing else") {
+    SetOption("maxmemory", std::to_string(server().memory.Data() + 100'000));
+    CHECK(set_until_refused("o") < 150);
+    CHECK(Run({"GET", "o0"}) == Bulk(std::string(1000, 'x')));
+    CHECK(Run({"DEL", "o0"}) == Integer(1));
+  }
+  SECTION("maxmemory evicts") {
+    SetOption("maxmemory-policy", "allkeys-lru");
+    const uint64_t bound = server().memory.Data() + 100'000;
+    SetOption("maxmemory", std::to_string(bound));
+    CHECK(set_until_refused("o") == 1000);
+    CHECK(server().memory.Data() < bound + 10'000);
+  }
+  SECTION("a namespace has its limit") {
+    SetOption("namespace", "n prefix n: maxmemory 100kb");
+    CHECK(set_until_refused("n:") < 150);
+  }
+  server().parking.ReleaseKey(0, "k");
+  TurnWheels();
+}
+
 TEST_CASE_METHOD(MemoryLimitTest, "a lower maxmemory is reached in slices: no command pays for all of it") {
   Fill(3'000'000);
   const uint64_t lower = limit - 1'500'000;

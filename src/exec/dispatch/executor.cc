@@ -87,7 +87,9 @@ void Executor::EndTurn() noexcept {
 }
 
 uint32_t Executor::ModesOfAll() const noexcept {
-  return server_.modes | (server_.parking.HoldsBack() ? BitOf(Mode::kPaused) : 0);
+  const ParkingLot& parking = server_.parking;
+  return server_.modes | (parking.paused() != PauseOf::kNobody ? BitOf(Mode::kPaused) : 0) |
+         (parking.held().any() ? BitOf(Mode::kKeysHeld) : 0);
 }
 
 // ---- a batch

@@ -43,10 +43,11 @@ enum class Mode : uint32_t {
   kReplica = 1 << 16,       // gets the stream of commands, or all keys before
   kMaster = 1 << 17,        // stands for the link to the master (server/figures/link_figures.h)
   // The server's modes, for every client (Server::modes). No session has these bits.
+  kKeysHeld = 1 << 20,     // some keys' writers wait (ParkingLot::HoldKey)
   kFewReplicas = 1 << 21,  // fewer replicas are up to date than a write needs (min-replicas-to-write)
   kNoMaster = 1 << 22,  // a replica's link is down, and clients get no stale data (replica-serve-stale-data)
   kUnsaved = 1 << 23,   // the last save has failed: writes are refused (stop-writes-on-bgsave-error)
-  kPaused = 1 << 24,    // CLIENT PAUSE, or some keys' writers wait (ParkingLot::HoldsBack)
+  kPaused = 1 << 24,    // CLIENT PAUSE, or all writers wait (ParkingLot::paused)
   kLoading = 1 << 25,   // a snapshot is loaded, and clients have to wait (load-mode wait)
   kBusy = 1 << 26,      // a script or a function has been running for too long
   kBusyFunction = 1 << 27,  // the long script is a function
