@@ -176,11 +176,12 @@ void Replicas::Relay(std::string_view bytes, unsigned database, bool has_cutoff)
   if (source_ != Source::kRelay) return;
   relayed_database_ = database;
   AskForTurn();
+  const int64_t end = backlog_.end() + static_cast<int64_t>(bytes.size());
   try {
     backlog_.Append(bytes);
   } catch (const std::bad_alloc&) {
     DropAll("out of memory for the stream");
-    backlog_.Begin(backlog_.end() + static_cast<int64_t>(bytes.size()));
+    backlog_.Begin(end);  // a part may be there
   }
   if (has_cutoff) cutoff_place_ = backlog_.end();
 }

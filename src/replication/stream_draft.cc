@@ -1,6 +1,5 @@
 #include "replication/stream_draft.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/text/short_bytes.h"
@@ -8,12 +7,20 @@
 namespace mayfly {
 
 [[gnu::noinline]] void StreamDraft::Grow(size_t size) {
-  const size_t used = this->size();
-  const std::span<char> room = backlog_.Room(kMulti.size() + used + std::max(size, used));
-  char* const begin = room.data() + kMulti.size();
-  if (begin != begin_ && used != 0) std::memcpy(begin, begin_, used);
-  begin_ = begin;
-  end_ = begin + used;
+  const size_t used = PartSize();
+  const size_t before = full_bytes_ == 0 ? kMulti.size() : 0;  // of the part's commands
+  std::span<char> room;
+  if (full_bytes_ + used > kMostMoved) {
+    room = backlog_.NextRoom(before + used, size);
+    full_bytes_ += used;
+    begin_ = end_ = room.data();
+  } else {
+    const std::string_view moved(begin_ != nullptr ? begin_ - before : nullptr,
+                                 begin_ != nullptr ? before + used : 0);
+    room = backlog_.Room(before + used + size, moved);
+    begin_ = room.data() + before;
+    end_ = begin_ + used;
+  }
   limit_ = room.data() + room.size();
 }
 
@@ -22,16 +29,17 @@ void StreamDraft::Publish(bool transaction) {
     if (transaction) backlog_.Append(kMulti);
     return;
   }
-  char* const room = begin_ - kMulti.size();
-  assert(room == backlog_.Room(0).data());
+  assert(transaction || full_bytes_ == 0);
+  const size_t used = PartSize();
   if (transaction) {
-    CopyBytes(room, kMulti.data(), kMulti.size());
-    backlog_.Commit(kMulti.size() + size());
+    const bool is_first = full_bytes_ == 0;
+    CopyBytes(is_first ? begin_ - kMulti.size() : backlog_.DraftBegin(), kMulti.data(), kMulti.size());
+    backlog_.Publish(used + (is_first ? kMulti.size() : 0));
   } else {
-    std::memmove(room, begin_, size());
-    backlog_.Commit(size());
+    std::memmove(begin_ - kMulti.size(), begin_, used);
+    backlog_.Publish(used);
   }
-  Drop();
+  Forget();
 }
 
 }  // namespace mayfly

@@ -287,6 +287,29 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica too far behind is dropped, and t
   CHECK_FALSE(good.dropped());
 }
 
+TEST_CASE_METHOD(MasterReplicasTest,
+                 "bytes of the stream that wait for a replica take little more memory than themselves") {
+  FakeReplica& replica = Follow();
+  const size_t pairs = GENERATE(30'000, 300, 20);
+  const size_t length = GENERATE(10, 1000, 40'000);
+  const size_t turns = std::max<size_t>(1, 12'000'000 / (pairs * (length + 40)));
+  if (pairs * length > 20'000'000) return;
+  TestClient& writer = Connect();
+  for (size_t turn = 0; turn < turns; ++turn) {
+    std::string pipeline;
+    for (size_t i = 0; i < pairs; ++i)
+      pipeline += EncodeRequest(
+          {"SET", "k" + std::to_string(turn) + ":" + std::to_string(i), std::string(length, 'x')});
+    static_cast<void>(writer.RunRaw(pipeline));
+    REQUIRE_FALSE(replica.dropped());
+  }
+  const ReplicaFigures& figures = server().server.followers;
+  const auto waiting = static_cast<uint64_t>(figures.offset - replica.place);
+  CAPTURE(pairs, length, turns, waiting, figures.backlog_bytes);
+  REQUIRE(waiting > 1'000'000);
+  CHECK(figures.backlog_bytes < waiting + waiting / 8 + (1 << 20));
+}
+
 TEST_CASE_METHOD(MasterReplicasTest, "a replica that lacks one command above the limit gets all keys") {
   SetOption("client-output-buffer-limit", "replica 300000 0 0");
   FakeReplica& before = Follow();

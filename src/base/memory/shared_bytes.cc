@@ -5,6 +5,14 @@
 
 namespace mayfly {
 
+void SharedBytes::Shrink(size_t new_size) noexcept {
+  assert(Unique() && new_size <= size());
+  void* const memory = std::realloc(block_, sizeof(Block) + new_size);
+  if (memory == nullptr) return;
+  block_ = static_cast<Block*>(memory);
+  block_->size = new_size;
+}
+
 void SharedBytes::Own(size_t wanted) {
   const size_t old = size();
   const size_t fresh = std::max(old, wanted);

@@ -73,6 +73,9 @@ class SharedBytes {
     assert(new_size <= size());
     block_->size = new_size;
   }
+  // Shortens the block to `new_size` bytes, and gives the rest of the memory back if the allocator can. The bytes may move.
+  // REQUIRES: Unique(); new_size <= size().
+  void Shrink(size_t new_size) noexcept;
   // Makes the bytes writable: replaces a shared block by a copy. If `size` exceeds size(), also extends the block by zeros
   // to `size`; the allocator's size classes make copying rare. If Own throws std::bad_alloc, nothing has changed.
   void Own(size_t size);

@@ -73,7 +73,53 @@ TEST_CASE("the end of a draft can be dropped") {
   CHECK(w.Stream() == Command("MULTI") + Command("one") + Command("three"));
 }
 
-TEST_CASE("a draft that fills its block moves to a larger one, with all its commands") {
+TEST_CASE("a long draft takes little more memory than its commands, published or dropped") {
+  DraftWorld w;
+  const bool keeps = GENERATE(true, false);
+  std::string expected;
+  for (int turn = 0; turn < 20; ++turn) {
+    if (keeps) expected += Command("MULTI");
+    for (int i = 0; i < 2000; ++i) {
+      const std::string word(700, static_cast<char>('a' + turn));
+      w.Add(word);
+      if (keeps) expected += Command(word);
+    }
+    CHECK(w.draft.size() > 2000 * 700);
+    keeps ? w.draft.Publish(/*transaction=*/true) : w.draft.Drop();
+    CHECK(w.backlog.end() == static_cast<int64_t>(expected.size()));
+    CHECK(w.backlog.bytes() <= expected.size() + expected.size() / 16 + 2 * Backlog::kBlockBytes);
+  }
+  CHECK(w.Stream() == expected);
+  w.Add("last");
+  w.draft.Publish(/*transaction=*/false);
+  CHECK(w.Stream() == expected + Command("last"));
+}
+
+TEST_CASE("only the commands before count while a long draft is written") {
+  DraftWorld w;
+  w.Add("one");
+  w.draft.Publish(/*transaction=*/false);
+  for (int i = 0; i < 2000; ++i) w.Add(std::string(700, 'x'));
+  CHECK(w.backlog.end() == static_cast<int64_t>(Command("one").size()));
+  CHECK(w.Stream() == Command("one"));
+}
+
+TEST_CASE("a command that replaces a shorter one at the end of a full block is the only one") {
+  DraftWorld w;
+  std::string expected;
+  for (size_t length = 1; length < 200'000; length = length * 3 / 2 + 1) {
+    w.Add("select");
+    const size_t size = w.draft.size();
+    w.Add(std::string(length / 2, 'x'));
+    w.draft.CutTo(size);
+    w.Add(std::string(length, 'y'));
+    w.draft.Publish(/*transaction=*/false);
+    expected += Command("select") + Command(std::string(length, 'y'));
+    REQUIRE(w.Stream() == expected);
+  }
+}
+
+TEST_CASE("a draft that fills its block goes on in another one, with all its commands") {
   DraftWorld w;
   std::string expected;
   for (int turn = 0; turn < 20; ++turn) {
