@@ -462,7 +462,9 @@ void Replicas::PumpTo(Replica& replica, Now now) {
 
 bool Replicas::IsTooFarBehind(Replica& replica, Now now) const noexcept {
   const config::OutputLimit& limit = server_.options.settings().client_output_buffer_limit.replica;
-  const auto bytes = static_cast<uint64_t>(backlog_.end() - replica.place) + replica.session->output.size();
+  const bool has_stream = replica.state == State::kOnline;  // otherwise its output has a snapshot
+  const auto bytes = static_cast<uint64_t>(backlog_.end() - replica.place) +
+                     (has_stream ? replica.session->output.size() : 0);
   if (limit.hard_bytes != 0 && bytes >= limit.hard_bytes) return true;
   if (limit.soft_bytes == 0 || bytes < limit.soft_bytes) {
     replica.above_soft_since_mono_ms = 0;

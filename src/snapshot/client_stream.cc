@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/memory/output.h"
+#include "config/sources/options.h"
 #include "server/clients/session.h"
 #include "server/clients/sessions.h"
 #include "server/hubs/hubs.h"
@@ -87,11 +88,21 @@ void ClientStream::Fail(std::string_view problem) noexcept {
   server_.hubs.wakes.Signal();
 }
 
+// Replicas looks at the outputs of replicas, and counts the stream alone.
+size_t ClientStream::MostInOutput() const noexcept {
+  if (session_->Has(Mode::kReplica)) return kInOutput;
+  const config::OutputLimit& limit = server_.options.settings().client_output_buffer_limit.normal;
+  size_t most = std::min(kInOutput, session_->output.limit() / 2);
+  if (limit.soft_bytes != 0) most = std::min<size_t>(most, limit.soft_bytes / 2);
+  return std::max<size_t>(most, 1);
+}
+
 void ClientStream::Pump() {
   OutputChain& output = session_->output;
-  while (!chunks_.empty() && output.size() < kInOutput) {
+  const size_t most = MostInOutput();
+  while (!chunks_.empty() && output.size() < most) {
     std::string& first = chunks_.front();
-    const size_t size = std::min(first.size() - sent_, kInOutput - output.size());
+    const size_t size = std::min(first.size() - sent_, most - output.size());
     output.Append(std::string_view(first).substr(sent_, size));
     sent_ += size;
     waiting_bytes_ -= size;

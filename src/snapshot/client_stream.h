@@ -3,8 +3,8 @@
 //   <greeting> $EOF:<mark>\r\n <the bytes of a file> <mark>          mark: 40 digits that no file has by chance
 //
 // The client is parked meanwhile. At the end the connection is closed, as in Redis, unless the client is a replica. The
-// client's output holds at most kInOutput bytes of the snapshot; the rest waits here. An alarm checks every kLookMs how much
-// the client has read. A client that reads nothing for kPatienceMs is closed.
+// client's output holds at most kInOutput bytes of the snapshot, and no more than a part of a client's limit; the rest waits
+// here. An alarm checks every kLookMs how much the client has read. A client that reads nothing for kPatienceMs is closed.
 //
 // Borrows the server. Loop thread only.
 #pragma once
@@ -52,6 +52,8 @@ class ClientStream final : public SaveTarget, private Alarms::Alarm, private Cli
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) override;
   void OnClientEnd(Session& session) noexcept override;
+  // As in Redis, a snapshot is no reason to close its client: the output stays below client-output-buffer-limit.
+  size_t MostInOutput() const noexcept;
   // Moves bytes to the client's output as far as the output has room. Throws std::bad_alloc and OutputTooLong.
   void Pump();
   void Fail(std::string_view problem) noexcept;

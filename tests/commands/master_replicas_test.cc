@@ -287,6 +287,43 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica too far behind is dropped, and t
   CHECK_FALSE(good.dropped());
 }
 
+TEST_CASE_METHOD(
+    MasterReplicasTest,
+    "the snapshot itself does not count in a replica's limit: it gets in sync over a slow link") {
+  SetOption("client-output-buffer-limit", "replica 300000 100000 1");
+  SetOption("rdbcompression", "no");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(5000, 'x')});
+  FakeReplica& replica = NewReplica();
+  replica.Greet();
+  std::string answer = replica.client.RunRaw("PSYNC ? -1\r\n");
+  for (int ms = 0; ms < 5000; ms += 100) {  // it reads nothing
+    AdvanceTime(100);
+    Slice();
+  }
+  CHECK(replica.client.session().output.size() > 300'000);
+  CHECK_FALSE(replica.dropped());
+  ReceiveAll(replica, answer);
+  replica.Confirm();
+  CHECK_FALSE(replica.dropped());
+  Run({"SET", "a", "1"});
+  CHECK(replica.Take() == Heard{"SELECT 0", "SET a 1"});
+}
+
+TEST_CASE_METHOD(MasterReplicasTest, "what changes during the snapshot counts in a replica's limit") {
+  SetOption("client-output-buffer-limit", "replica 300000 0 0");
+  SetOption("rdbcompression", "no");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(5000, 'x')});
+  FakeReplica& replica = NewReplica();
+  replica.Greet();
+  replica.client.RunRaw("PSYNC ? -1\r\n");
+  for (int i = 0; i < 10; ++i) {
+    AdvanceTime(ClientStream::kLookMs);
+    Slice();
+    Run({"SET", "a" + std::to_string(i), std::string(50'000, 'x')});
+  }
+  CHECK(replica.dropped());
+}
+
 TEST_CASE_METHOD(MasterReplicasTest,
                  "bytes of the stream that wait for a replica take little more memory than themselves") {
   FakeReplica& replica = Follow();

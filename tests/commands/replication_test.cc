@@ -104,6 +104,21 @@ TEST_CASE_METHOD(SyncTest, "a filter of functions sends no keys, and an empty on
   }
 }
 
+TEST_CASE_METHOD(SyncTest, "a snapshot stays below the output limit of a client that asks for it alone") {
+  SetOption("client-output-buffer-limit", "normal 300000 100000 1");
+  SetOption("rdbcompression", "no");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(5000, 'x')});
+  TestClient& reader = Connect();
+  CHECK(reader.Run({"REPLCONF", "rdb-only", "1"}) == Ok());
+  CHECK(reader.RunRaw("SYNC\r\n").empty());
+  for (int ms = 0; ms < 5000; ms += 100) {  // it reads nothing
+    AdvanceTime(100);
+    Slice();
+    REQUIRE(reader.session().output.size() < 100'000);
+  }
+  CHECK(Stream(reader).size() > 5'000'000);
+}
+
 TEST_CASE_METHOD(SyncTest, "PSYNC greets first") {
   TestClient& reader = Connect();
   reader.Run({"REPLCONF", "rdb-only", "1"});
