@@ -111,7 +111,7 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
   if (config::Problem problem = FormCluster(settings, files, server.run_id, map)) return problem;
   if (!map) return std::nullopt;
   const bool emulated = settings.cluster_mode == config::ClusterMode::kEmulated;
-  cluster = std::make_unique<Cluster>(std::move(*map), emulated, changes, server.databases);
+  cluster = std::make_unique<Cluster>(std::move(*map), emulated, changes);
   server.executor->Join(*cluster);
   server.log->Notice(cluster->Describe());
   for (const std::string& warning : cluster->Warnings()) server.log->Warning(warning);

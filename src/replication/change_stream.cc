@@ -71,7 +71,8 @@ void ChangeStream::Start(bool anew) {
   }
   exact_ = exact_ && distance_ms == *told_distance_ms_;
   cutoff_ms_ = 0;
-  server_.databases.changes().Listen(*this, {.reasons = ChangeHub::kEverything, .unnamed = true});
+  server_.databases.changes().Listen(*this,
+                                     {.reasons = ChangeHub::kEverything, .unnamed = true, .effects = true});
   running_ = true;
 }
 

@@ -1,6 +1,8 @@
 // What a daemon answers that serves some of a cluster's slots, and one that plays a whole cluster.
 #include "support/cluster_test.h"
 
+#include "base/time/tsc.h"
+
 namespace mayfly::testing {
 namespace {
 
@@ -271,12 +273,19 @@ TEST_CASE_METHOD(ClusterTest, "keys are counted by their slots") {
   Run({"RPUSH", "b", "x"});
   Run({"LPOP", "b"});
   CHECK(count() == Integer(1));
+  Run({"SADD", "{b}from", "member"});
+  Run({"SMOVE", "{b}from", "{b}to", "member"});
+  Run({"PFADD", "{b}counter", "member"});
+  Run({"PFMERGE", "{b}merged", "{b}counter"});
+  CHECK(count() == Integer(4));
+  Run({"DEL", "{b}from", "{b}to", "{b}counter", "{b}merged"});
+  CHECK(count() == Integer(1));
   Run({"SET", "{b}tagged", "v", "TAGS", "1", "t"});
   Run({"HSET", "{b}hash", "f", "v"});
   Run({"HPEXPIRE", "{b}hash", "5", "FIELDS", "1", "f"});
   LetTimePass(5);  // the hash is empty for everybody, and not freed yet
   Run({"INVALIDATE", "t"});
-  CHECK(count() == Integer(1));
+  CHECK(count() == Integer(2));
   TurnWheels();
   CHECK(count() == Integer(1));
   Run({"FLUSHALL"});
@@ -295,6 +304,78 @@ TEST_CASE_METHOD(ClusterTest, "keys that an invalidated tag takes with it are no
   CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}) == Integer(1));
   AdvanceTime(1);
   CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(ClusterTest, "invalidated keys and keys of a flushed namespace count until they are freed") {
+  const auto count = [&] { return Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}); };
+  SetOption("namespace", "n prefix {b}n");
+  Run({"SET", "{b}stays", "v"});
+  for (int i = 0; i < 1000; ++i) {
+    Run({"SET", "{b}t" + std::to_string(i), "v", "TAGS", "1", "t"});
+    Run({"SET", "{b}n" + std::to_string(i), "v"});
+  }
+  CHECK(count() == Integer(2001));
+  CHECK(Run({"INVALIDATE", "t"}) == Integer(1000));
+  CHECK(count() == Integer(1489));  // some are freed at once
+  TurnWheels();
+  CHECK(count() == Integer(1001));
+  CHECK(Run({"NSFLUSH", "n"}) == Integer(1000));
+  CHECK(count() == Integer(1001));
+  Run({"SET", "{b}n7", "again"});
+  CHECK(count() == Integer(1001));
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"}).elements.size() == 2);
+  TurnWheels();
+  CHECK(count() == Integer(2));
+  server().changes.Unlisten(server().change_log);
+  CHECK_FALSE(server().changes.WantsEffects());
+}
+
+TEST_CASE_METHOD(ClusterTest,
+                 "GETKEYSINSLOT looks at few keys in a turn: its client waits, and others are served") {
+  constexpr int kKeys = 20'000;
+  for (int i = 0; i < kKeys; ++i) Run({"SET", "{bar}" + std::to_string(i), "v"});
+  Run({"MSET", "b", "1", "{b}2", "2", "{b}3", "3"});
+  TestClient& other = Connect();
+  SECTION("slice by slice") {
+    REQUIRE(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"}) == NoReply());
+    size_t slices = 0;
+    std::vector<Reply> replies;
+    for (; replies.empty() && slices < 1000; ++slices) {
+      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 64);
+      CHECK(other.Run({"PING"}) == Simple("PONG"));
+      replies = client().Received();
+    }
+    REQUIRE(replies.size() == 1);
+    CHECK(replies[0].elements.size() == 3);
+    CHECK(slices > 5);
+  }
+  SECTION("a key that goes meanwhile is not shown") {
+    REQUIRE(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"}) == NoReply());
+    while (server().sliced_work.waits())
+      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 64);
+    CHECK(other.Run({"DEL", "b", "{b}2", "{b}3"}) == Integer(3));
+    CHECK(client().Received() == std::vector<Reply>{Array({})});
+  }
+  SECTION("all keys may go") {
+    REQUIRE(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"}) == NoReply());
+    other.Run({"FLUSHALL"});
+    while (server().sliced_work.waits())
+      server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, 64);
+    other.Run({"PING"});
+    CHECK(client().Received() == std::vector<Reply>{Array({})});
+  }
+  SECTION("an operator may unblock the client") {
+    const std::string id = std::to_string(Run({"CLIENT", "ID"}).integer);
+    REQUIRE(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"}) == NoReply());
+    CHECK(other.Run({"CLIENT", "UNBLOCK", id, "ERROR"}) == Integer(1));
+    CHECK(client().Received() == std::vector<Reply>{Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")});
+    CHECK_FALSE(server().sliced_work.waits());
+  }
+  SECTION("a transaction cannot wait") {
+    Run({"MULTI"});
+    Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"});
+    CHECK(Run({"EXEC"}).elements.at(0).elements.size() == 3);
+  }
 }
 
 TEST_CASE_METHOD(ClusterTest, "what would change the cluster is refused, and unknown nodes are unknown") {

@@ -38,7 +38,7 @@ class ClusterMember : public SnapshotTest {
     REQUIRE_FALSE(map.Read("cluster.conf", file));
     REQUIRE_FALSE(map.FindSelf("cluster.conf", {.name = name, .hosts = {}}));
     port_ = map.self().port;
-    cluster_ = std::make_unique<Cluster>(std::move(map), false, server().changes, server().databases);
+    cluster_ = std::make_unique<Cluster>(std::move(map), false, server().changes);
     server().executor.Join(*cluster_);
     server().server.master_link = std::make_unique<MasterLink>(server().server, disk);
     reload_ = std::make_unique<ClusterReload>(server().server);

@@ -38,7 +38,7 @@ class ClusterTest : public CommandTest {
   Cluster& cluster() noexcept { return *cluster_; }
   // From now on the server is a part of this cluster.
   void Join(ClusterMap&& map, bool emulated = false) {
-    cluster_ = std::make_unique<Cluster>(std::move(map), emulated, server().changes, server().databases);
+    cluster_ = std::make_unique<Cluster>(std::move(map), emulated, server().changes);
     server().executor.Join(*cluster_);
   }
 

@@ -44,7 +44,7 @@ class TestClient;
 // A server without a loop, its clients, and what changed in it.
 class TestServer : public LooplessServer {
  public:
-  TestServer() { changes.Listen(change_log, ~uint32_t{0}); }
+  TestServer() { changes.Listen(change_log, {.reasons = ~uint32_t{0}, .effects = true}); }
   ~TestServer() { changes.Unlisten(change_log); }
 
   // FreeDue; then the clients that it woke run again.

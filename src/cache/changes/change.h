@@ -34,7 +34,7 @@ enum class ChangeReason : uint8_t {
   kRenamed,           // the key has another name now, or is in another database
   kSwapped,           // its keyspace belongs to another database now; `key` is empty
   kNamespaceFlushed,  // with its namespace; `key` is the prefix; remaining keys may have the prefix, too
-  kFreed,  // after its namespace was flushed: nobody sees a change any more, but replicas need the name
+  kFreed,  // after its namespace was flushed: clients see no change any more, but replicas need the name
 };
 
 // A change of one key as a command: `command [subcommand] key arguments...`. On an equal copy of the key it has the same result,
@@ -131,6 +131,7 @@ struct Interest {
   bool listened_only = false;
   bool before = false;   // calls BeforeChange, for all marked entries
   bool unnamed = false;  // also changes of entries whose event has no name
+  bool effects = false;  // reads Event::effect
 };
 
 class ChangeHub {
@@ -160,8 +161,8 @@ class ChangeHub {
 
   // Returns true if a listener wants this reason, perhaps of listened entries only. Test this before building a Change.
   bool Wants(ChangeReason reason) const noexcept { return (mask_ & Bit(reason)) != 0; }
-  // False: nobody reads Event::effect, so it need not be built. Replicas alone want effects, and kFreed.
-  bool WantsEffects() const noexcept { return Wants(ChangeReason::kFreed); }
+  // False: nobody reads Event::effect, so it need not be built. Replicas alone want effects.
+  bool WantsEffects() const noexcept { return wants_effects_; }
   // As Wants, for an entry without EntryFlag::kListened.
   bool WantsUnlistened(ChangeReason reason) const noexcept { return (unlistened_mask_ & Bit(reason)) != 0; }
   // `listened`: the entry has EntryFlag::kListened, or there is no entry. REQUIRES: Wants this, or WantsUnlistened.
@@ -205,9 +206,11 @@ class ChangeHub {
     awake_ = static_cast<size_t>(std::ranges::count_if(listeners_, Hears, &Subscription::interest));
     mask_ = 0;
     unlistened_mask_ = 0;
+    wants_effects_ = false;
     for (const Subscription& s : awake()) {
       mask_ |= s.interest.reasons;
       unlistened_mask_ |= s.unlistened;
+      wants_effects_ = wants_effects_ || s.interest.effects;
     }
   }
 
@@ -215,6 +218,7 @@ class ChangeHub {
   size_t awake_ = 0;                     // the number of these
   uint32_t mask_ = 0;
   uint32_t unlistened_mask_ = 0;
+  bool wants_effects_ = false;
   uint64_t by_clients_ = 0;
 };
 

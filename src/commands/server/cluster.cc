@@ -4,8 +4,12 @@
 #include "server/cluster/cluster.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <memory>
 #include <string>
+#include <utility>
 
+#include "exec/cluster/slot_walk.h"
 #include "exec/dispatch/context.h"
 #include "exec/docs/command_help.h"
 #include "server/figures/link_figures.h"
@@ -222,23 +226,37 @@ void CountKeysInSlot(Context& ctx, Args& args) {
   const std::optional<int64_t> slot = ParseInteger(args[2]);
   if (!slot) return ctx.Fail(errors::kNotInteger);
   if (*slot < 0 || *slot >= static_cast<int64_t>(kSlots)) return ctx.Fail("ERR Invalid slot");
-  ctx.reply.Integer(ctx.server.cluster->counts().KeysIn(static_cast<uint16_t>(*slot), ctx.now));
+  ctx.reply.Integer(ctx.server.cluster->counts().KeysIn(static_cast<uint16_t>(*slot)));
 }
 
+// A key may have gone since the walk has found it.
+void ReplyFound(Context& ctx, const SlotWalk& walk) {
+  if (walk.failed()) return ctx.Fail(errors::kOutOfMemory);
+  size_t count = 0;
+  resp::Deferred array = ctx.reply.Defer();
+  for (const std::string& name : walk.names()) {
+    if (!ctx.keyspace.Holds(name, ctx.now)) continue;
+    ++count;
+    ctx.reply.Bulk(name);
+  }
+  array.Array(count);
+}
+
+// An operator who unblocks the client ends the walk: the client gets the keys so far, or the error.
 void GetKeysInSlot(Context& ctx, Args& args) {
+  if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+  if (ctx.resumed != nullptr) return ReplyFound(ctx, static_cast<const SlotWalk&>(*ctx.resumed->work));
   const std::optional<int64_t> slot = ParseInteger(args[2]);
   const std::optional<int64_t> most = ParseInteger(args[3]);
   if (!slot || !most) return ctx.Fail(errors::kNotInteger);
   if (*slot < 0 || *slot >= static_cast<int64_t>(kSlots) || *most < 0)
     return ctx.Fail("ERR Invalid slot or number of keys");
-  size_t count = 0;
-  resp::Deferred array = ctx.reply.Defer();
-  ctx.server.cluster->counts().ForEachKey(static_cast<uint16_t>(*slot), static_cast<uint64_t>(*most), ctx.now,
-                                          [&](std::string_view key) {
-                                            ++count;
-                                            ctx.reply.Bulk(key);
-                                          });
-  array.Array(count);
+  auto walk = std::make_unique<SlotWalk>(ctx.server, ctx.session, static_cast<uint16_t>(*slot),
+                                         static_cast<uint64_t>(*most));
+  if (walk->Some(ctx.now, ctx.MayPark() ? SlotWalk::kAtOnce : SIZE_MAX)) return ReplyFound(ctx, *walk);
+  walk->GoOnInSlices();
+  std::unique_ptr<PendingWork> work = std::move(walk);
+  ctx.Await(args, ParkingLot::kForever, work);
 }
 
 // ---- fixed answers
@@ -348,9 +366,10 @@ constexpr Command kClusterRows[] = {
           "condition=options"),
     Refused("flushslots", 2),
     Refused("forget", 3, "node-id", "3.0.0", kChanges, InCluster<ChangeNode>),
-    Costly(Answer("getkeysinslot", 4, InCluster<GetKeysInSlot>, "Lists keys of a slot that are here.",
-                  "slot count"),
-           "O(N), N being the number of all keys; O(1) if the slot has none"),
+    Costly(
+        Answer("getkeysinslot", 4, InCluster<GetKeysInSlot>, "Lists keys of a slot that are here.",
+               "slot count"),
+        "O(N), N being the number of all keys, in slices while others are served; O(1) if the slot has none"),
     {.name = "help",
      .arity = 2,
      .flags = kLoading | kStale,

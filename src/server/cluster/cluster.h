@@ -53,9 +53,9 @@ struct Endpoint {
 
 class Cluster {
  public:
-  // The databases must outlive this.
-  Cluster(ClusterMap&& map, bool emulated, ChangeHub& changes, Databases& databases)
-      : map_(std::move(map)), emulated_(emulated), counts_(changes, databases) {}
+  // Borrows `changes`.
+  Cluster(ClusterMap&& map, bool emulated, ChangeHub& changes)
+      : map_(std::move(map)), emulated_(emulated), counts_(changes) {}
 
   // One line for the log.
   std::string Describe() const;
