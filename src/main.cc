@@ -349,6 +349,7 @@ int main(int argc, char** argv) {
   if (!mayfly::net::OpenStandardStreams()) return mayfly::Complain("cannot open /dev/null");
   std::signal(SIGHUP,
               SIG_IGN);  // until the loop listens for it: a daemon that starts is not ended by a reload
+  std::signal(SIGXFSZ, SIG_IGN);  // the result of a write reports the limit of a file's size (ulimit -f)
   try {
     std::vector<std::string> environment;
     for (char** variable = environ; *variable != nullptr; ++variable) environment.emplace_back(*variable);

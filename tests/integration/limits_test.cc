@@ -7,6 +7,8 @@
 #include "integration/wire.h"
 #include "support/catch.h"
 
+#include <sys/resource.h>
+
 namespace mayfly {
 namespace {
 
@@ -28,6 +30,24 @@ TEST_CASE("a request above client-query-buffer-limit closes its client without a
   CHECK(small_pieces.ReadToEnd().empty());
   CHECK(client.InfoNumber("client_query_buffer_limit_disconnections") == 2);
   CHECK(client.Run({"SET", "k", std::string(kMegabyte / 2, 'v')}) == "OK");
+}
+
+TEST_CASE(
+    "a file that would exceed the limit of a file's size (ulimit -f) is an error, and the daemon lives") {
+  Daemon daemon({"--save", ""}, {.limits = {{RLIMIT_FSIZE, 100 * 1024}}});
+  Client client(daemon);
+  REQUIRE(client.Run({"SET", "small", "v"}) == "OK");
+  REQUIRE(client.Run({"SAVE"}) == "OK");
+  std::string value;
+  for (unsigned state = 1; value.size() < 300'000; state = state * 1'103'515'245 + 12'345)
+    value += static_cast<char>(state >> 16);
+  REQUIRE(client.Run({"SET", "big", value}) == "OK");
+  CHECK(client.Run({"SAVE"}).starts_with("-ERR"));
+  REQUIRE(client.Run({"BGSAVE"}) == "Background saving started");
+  CHECK(Eventually([&] { return client.InfoNumber("rdb_bgsave_in_progress") == 0; }));
+  CHECK(daemon.Running());
+  CHECK(client.Run({"GET", "small"}) == "v");
+  CHECK(daemon.log().find("File too large") != std::string::npos);
 }
 
 TEST_CASE("a client whose unread replies exceed the hard output limit is closed") {
