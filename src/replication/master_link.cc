@@ -61,6 +61,7 @@ std::string ReasonOf(const OutgoingConnection& connection) {
 
 MasterLink::MasterLink(Server& server, Disk& disk)
     : Alarm(server.hubs.alarms),
+      TurnEnds::Ear(server.hubs.turn_ends),
       Wakes::Ear(server.hubs.wakes),
       server_(server),
       disk_(disk),
@@ -442,9 +443,13 @@ void MasterLink::BeginStream(const LoadResult& result, Now now) {
 void MasterLink::Hear(Now now) {
   if (server_.Busy()) return;
   commands_.cutoff().GoOn();
-  const std::string_view received = connection_->received();
+  // The last bytes of a broken link have no next turn.
+  const size_t most = connection_->ended() ? SIZE_MAX : kMostHeard - heard_;
+  const std::string_view received = connection_->received().substr(0, most);
   if (received.empty()) return;
   const size_t size = received.size();
+  heard_ = std::min(heard_ + size, kMostHeard);
+  server_.hubs.turn_ends.Ask();
   const bool good = commands_.Feed(received, now);
   connection_->Consume(size);
   Show(size, now);
@@ -452,6 +457,11 @@ void MasterLink::Hear(Now now) {
   account_bytes_ = commands_.bytes();
   if (!good) return Lose("its stream is not in Redis's protocol", now, /*keeps_history=*/false);
   if (commands_.TakeWish()) Tell();
+}
+
+void MasterLink::OnTurnEnd(Now) noexcept {
+  if (std::exchange(heard_, 0) == 0 || figures_.state != State::kConnected || server_.Busy()) return;
+  if (!connection_->received().empty()) server_.hubs.wakes.Signal();
 }
 
 void MasterLink::Drop() noexcept {

@@ -33,6 +33,7 @@
 #include "server/figures/link_figures.h"
 #include "server/hubs/accounts.h"
 #include "server/hubs/alarms.h"
+#include "server/hubs/turn_ends.h"
 #include "server/hubs/wakes.h"
 #include "server/outgoing.h"
 #include "server/server.h"
@@ -45,6 +46,7 @@ struct LoadResult;
 class MasterLink final : public LatePart,
                          private OutgoingConnection::Ear,
                          private Alarms::Alarm,
+                         private TurnEnds::Ear,
                          private Wakes::Ear {
  public:
   using State = LinkFigures::State;
@@ -54,6 +56,9 @@ class MasterLink final : public LatePart,
   static constexpr uint64_t kLogAgainMs = 60'000;
   // A longer line is not an answer.
   static constexpr size_t kMostLineBytes = 4096;
+  // So many bytes of the stream run in a turn: some thousand commands. The rest waits for the next turn. A transaction runs in one
+  // turn whatever its length.
+  static constexpr size_t kMostHeard = size_t{64} << 10;
 
   // Throws std::bad_alloc.
   MasterLink(Server& server, Disk& disk);
@@ -86,6 +91,7 @@ class MasterLink final : public LatePart,
   uint64_t NextWake() const noexcept override;
   void OnWake(Now now, Log* log) noexcept override;
   void OnSignal() noexcept override;
+  void OnTurnEnd(Now now) noexcept override;
 
   void Change(const config::MasterAddress& master, Now now);
   // Tells Failover whether the replica has become the master.
@@ -131,6 +137,7 @@ class MasterLink final : public LatePart,
   bool gets_cutoffs_ = false;  // the stream may have cutoffs
   Handover handover_ = Handover::kNone;
   std::unique_ptr<Transfer> transfer_;  // owns the file
+  size_t heard_ = 0;                    // bytes of the stream that have run in this turn
   uint64_t retry_mono_ms_ = 0;
   uint64_t told_mono_ms_ = 0;
   std::string logged_;  // the last logged reason for a lost link; "": none since the link was up

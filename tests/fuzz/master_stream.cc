@@ -203,6 +203,7 @@ struct World {
     for (size_t i = 0; i < kMostSlices; ++i) {
       const LinkFigures::State before = server.server.link.state;
       if (server.sliced_work.waits()) server.sliced_work.RunSlice(server.executor.now(), ReadCycles(), 0, 64);
+      server.executor.EndTurn();
       server.hubs.wakes.Tell();
       const bool busy = before == LinkFigures::State::kTransfer || before == LinkFigures::State::kLoading;
       if (!busy && !server.sliced_work.waits()) break;
@@ -210,6 +211,7 @@ struct World {
   }
   void Pass(uint64_t ms) {
     server.clock.AdvanceTime(ms);
+    server.executor.EndTurn();
     server.FreeDue();
   }
 

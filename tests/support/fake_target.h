@@ -42,7 +42,14 @@ class FakeTarget {
   // From now on the system takes no more bytes.
   void Clog() { clogged_ = true; }
   void Unclog(size_t bytes) { unsent_ -= std::min(bytes, unsent_); }
+  // The owner may leave bytes for its next turn; it gets as many turns as it needs.
   void Answer(std::string_view bytes);
+  // Likewise, but one turn. The bytes that the owner has left.
+  size_t AnswerForOneTurn(std::string_view bytes) {
+    received_ += bytes;
+    Tell();
+    return received_.size();
+  }
   // Another Mayfly answers.
   void AnswerAs(TestClient& client) { Answer(client.RunRaw(TakeBytes())); }
   // The owner has closed the connection.
@@ -119,8 +126,11 @@ inline void FakeTarget::Tell() {
 }
 
 inline void FakeTarget::Answer(std::string_view bytes) {
-  received_ += bytes;
-  Tell();
+  size_t left = AnswerForOneTurn(bytes);
+  for (size_t before = received_.size() + 1; left != 0 && left < before && !closed();) {
+    before = left;
+    left = AnswerForOneTurn({});
+  }
 }
 
 inline std::string FakeTarget::Take() {
