@@ -1,5 +1,6 @@
 #include "replication/master_commands.h"
 
+#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -7,7 +8,6 @@
 #include "base/text/ascii.h"
 #include "base/text/numbers.h"
 #include "cache/keyspace/databases.h"
-#include "config/sources/options.h"
 #include "config/words.h"
 #include "exec/dispatch/executor.h"
 #include "replication/facts.h"
@@ -19,6 +19,9 @@ namespace mayfly {
 namespace {
 
 constexpr int kProtocol = 2;
+
+// As in Redis, proto-max-bulk-len is a limit of clients: the master has the value already.
+constexpr resp::Limits kLimits{.max_bulk = INT64_MAX};
 
 // Shows expired keys to the master's commands, and suspends the rules for TTLs.
 class MasterView {
@@ -78,13 +81,12 @@ void MasterCommands::Cut() noexcept {
 
 bool MasterCommands::Feed(std::string_view bytes, Now now) {
   const MasterView view(server_.databases);
-  const resp::Limits limits{.max_bulk = server_.options.settings().proto_max_bulk_len};
   input_.append(bytes);
   resp::Status status = resp::Status::kReady;
   while (status == resp::Status::kReady) {
     args_.Clear();
     resp::Request request{};
-    status = parser_.Next(std::string_view(input_).substr(parsed_), limits, args_, request);
+    status = parser_.Next(std::string_view(input_).substr(parsed_), kLimits, args_, request);
     if (status != resp::Status::kReady) break;
     const Range range{parsed_, request.size};
     parsed_ += request.size;
@@ -128,8 +130,7 @@ void MasterCommands::RunTransaction(Now now) {
     resp::ArgList args;
     resp::Request request{};
     const std::string_view text = std::string_view(input_).substr(range.begin, range.size);
-    const resp::Limits limits{.max_bulk = server_.options.settings().proto_max_bulk_len};
-    if (parser.Next(text, limits, args, request) != resp::Status::kReady || request.arg_count == 0) continue;
+    if (parser.Next(text, kLimits, args, request) != resp::Status::kReady || request.arg_count == 0) continue;
     Run({args.data() + request.first_arg, request.arg_count}, now);
   }
   in_transaction_ = false;
@@ -175,8 +176,7 @@ void MasterCommands::RunFacts(std::span<const std::string_view> words, Now now) 
     resp::Parser parser;
     resp::ArgList args;
     resp::Request request{};
-    const resp::Limits limits{.max_bulk = server_.options.settings().proto_max_bulk_len};
-    good = parser.Next(message.substr(1), limits, args, request) == resp::Status::kReady &&
+    good = parser.Next(message.substr(1), kLimits, args, request) == resp::Status::kReady &&
            request.arg_count > 1 && !Is(args.data()[request.first_arg], "PUBLISH");
     if (good) Run({args.data() + request.first_arg, request.arg_count}, now);
   }

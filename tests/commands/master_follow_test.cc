@@ -1,6 +1,7 @@
 // Two servers: one follows the other, under random writes of all types. Afterwards nothing differs.
 #include <cstdlib>
 #include <new>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -268,6 +269,45 @@ TEST_CASE_METHOD(FollowTest,
     CompareStream("s");
     Compare({"DEBUG", "DIGEST"});
   }
+}
+
+TEST_CASE_METHOD(FollowTest,
+                 "values follow that are longer than proto-max-bulk-len, sent or derived by a command") {
+  SetOption("proto-max-bulk-len", "1mb");
+  follower.SetOption("proto-max-bulk-len", "1mb");
+  Follow();
+  std::mt19937 random(1);
+  const auto draw = [&] {
+    std::string text(20'000, ' ');
+    for (char& letter : text) letter = static_cast<char>(random());
+    return text;
+  };
+  for (int i = 0; i < 100; ++i) {
+    const std::string text = draw();
+    Run({"RPUSH", "l", text});
+    Run({"SADD", "s", text});
+    Run({"ZADD", "z", std::to_string(i), text});
+    Run({"HSET", "h", std::to_string(i), text});
+    Run({"SETRANGE", "t" + std::to_string(i % 40), "0", text});
+    Run({"APPEND", "text", text});
+    Carry();
+  }
+  Run({"COPY", "h", "h2"});
+  Run({"SORT", "l", "BY", "nosort", "STORE", "l2"});
+  Run({"SUNIONSTORE", "s2", "s"});
+  Run({"ZRANGESTORE", "z2", "z", "0", "-1"});
+  SetOption("proto-max-bulk-len", "10mb");
+  Run({"SET", "long", std::string(3'000'000, 'x')});
+  Carry();
+  CHECK(Link("master_link_status") == "up");
+  for (const char* const key : {"l2", "z2"}) Compare({"OBJECT", "ENCODING", key});
+  Compare({"LRANGE", "l2", "0", "-1"});
+  Compare({"ZRANGE", "z2", "0", "-1", "WITHSCORES"});
+  Compare({"SCARD", "s2"});
+  Compare({"HLEN", "h2"});
+  Compare({"STRLEN", "long"});
+  Compare({"GET", "text"});
+  CHECK(Field("stats", "sync_full") == "1");
 }
 
 TEST_CASE_METHOD(FollowTest, "the window of a stale value follows") {

@@ -7,6 +7,37 @@
 namespace mayfly::testing {
 
 TEST_CASE_METHOD(ReplicaTest,
+                 "a master's values may be longer than proto-max-bulk-len, the limit of clients") {
+  SetOption("proto-max-bulk-len", "1mb");
+  Sync(FileWith({}));
+  const std::string value(2'000'000, 'v');
+  Command({"SELECT", "0"});
+  Command({"SET", "k", value});
+  CHECK(Replication("master_link_status") == "up");
+  CHECK(Run({"STRLEN", "k"}) == Integer(2'000'000));
+  SECTION("nor has an edit the limit") {
+    Command({"APPEND", "k", value});
+    Command({"SETRANGE", "k", "5000000", "x"});
+    Command({"SETBIT", "k", "48000000", "1"});
+    Command({"BITFIELD", "k", "SET", "u8", "56000000", "1"});
+    CHECK(Run({"STRLEN", "k"}) == Integer(7'000'001));
+  }
+  SECTION("nor a transaction") {
+    Command({"MULTI"});
+    Command({"SET", "a", value});
+    Command({"SET", "b", "1"});
+    Command({"EXEC"});
+    CHECK(Run({"STRLEN", "a"}) == Integer(2'000'000));
+    CHECK(Run({"GET", "b"}) == Bulk("1"));
+  }
+  CHECK(Replication("master_link_status") == "up");
+  CHECK(Replication("master_failed_commands") == "0");
+  TestClient& client = CommandTest::Connect();
+  CHECK(client.RunRaw("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$2000000\r\n")
+            .starts_with("-ERR Protocol error: invalid bulk"));
+}
+
+TEST_CASE_METHOD(ReplicaTest,
                  "a turn runs a bounded part of a master's stream, and the next turns the rest") {
   Sync(FileWith({}));
   std::string stream = EncodeRequest({"SELECT", "0"});

@@ -77,10 +77,10 @@ void EditString(Context& ctx, const Key& key, Entry* existing, EditedBytes edite
     ctx.keyspace.PutValue(key, *existing, draft.Take(), ctx.now, changed ? event : events::kUnreported);
 }
 
-// False, after an error reply, if the sum is more than proto-max-bulk-len.
+// False, after an error reply, if the sum is more than proto-max-bulk-len. What a master has sent has no limit.
 inline bool RequireStringSize(Context& ctx, uint64_t size, uint64_t more) {
   const uint64_t most = ctx.server.options.settings().proto_max_bulk_len;
-  if (size <= most && more <= most - size) return true;
+  if ((size <= most && more <= most - size) || ctx.origin == Origin::kMaster) return true;
   ctx.Fail(errors::kStringTooBig);
   return false;
 }
