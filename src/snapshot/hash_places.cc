@@ -26,12 +26,13 @@ void HashPlaces::Grow(Part& part) {
 }
 
 void HashPlaces::Insert(uint64_t hash) {
+  if (Has(hash)) return;
   const uint64_t place = PlaceOf(hash);
   Part& part = PartOf(place);
   if (part.used * 4 >= part.places.size() * 3) Grow(part);  // at least a quarter stays free
-  uint64_t& found = part.places[Find(part.places, place)];
-  part.used += found == 0 ? 1 : 0;
-  found = place;
+  part.places[Find(part.places, place)] = place;
+  ++part.used;
+  ++size_;
 }
 
 bool HashPlaces::Has(uint64_t hash) const noexcept {

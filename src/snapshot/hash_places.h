@@ -19,6 +19,7 @@ class HashPlaces {
   // Throws std::bad_alloc.
   void Insert(uint64_t hash);
   bool Has(uint64_t hash) const noexcept;
+  size_t size() const noexcept { return size_; }
   uint64_t bytes() const noexcept { return bytes_; }
 
  private:
@@ -37,6 +38,7 @@ class HashPlaces {
 
   const std::unique_ptr<Parts> parts_;
   uint64_t bytes_ = sizeof(Parts);
+  size_t size_ = 0;
 };
 
 }  // namespace mayfly

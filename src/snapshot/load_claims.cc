@@ -1,6 +1,7 @@
 #include "snapshot/load_claims.h"
 
 #include <algorithm>
+#include <iterator>
 #include <new>
 
 namespace mayfly {
@@ -29,15 +30,16 @@ bool LoadClaims::AllFlushed() const noexcept {
 
 bool LoadClaims::MayCome(const Keyspace& home, const Key& key,
                          std::span<const std::string> tags) const noexcept {
-  if (gone_.contains(PlaceOf(home, key.hash))) return false;
-  const auto is_flushed = [&](const Name& prefix) {
-    return prefix.keyspace == &home && key.text.starts_with(prefix.text);
-  };
-  if (std::any_of(prefixes_.begin(), prefixes_.end(), is_flushed)) return false;
-  return std::none_of(tags.begin(), tags.end(), [&](const std::string& tag) {
-    return std::any_of(tags_.begin(), tags_.end(),
-                       [&](const Name& name) { return name.keyspace == &home && name.text == tag; });
-  });
+  if (gone_.Has(PlaceOf(home, key.hash))) return false;
+  if (IsOfFlushedNamespace(key.text)) return false;
+  return std::ranges::none_of(
+      tags, [&](const std::string& tag) { return tags_.Has(PlaceOf(home, home.HashOf(tag))); });
+}
+
+// Every prefix between the right one and the key in sorted order would begin with the right one.
+bool LoadClaims::IsOfFlushedNamespace(std::string_view key) const noexcept {
+  const auto after = prefixes_.upper_bound(key);
+  return after != prefixes_.begin() && key.starts_with(*std::prev(after));
 }
 
 void LoadClaims::NoteFlushed(const Keyspace& keyspace) noexcept {
@@ -46,15 +48,21 @@ void LoadClaims::NoteFlushed(const Keyspace& keyspace) noexcept {
 }
 
 void LoadClaims::NoteNamespaceFlushed(std::string_view prefix) {
-  for (const Keyspace* const home : homes_) {
-    const auto is_known = [&](const Name& known) { return known.keyspace == home && known.text == prefix; };
-    if (home != nullptr && std::none_of(prefixes_.begin(), prefixes_.end(), is_known))
-      prefixes_.push_back({home, std::string(prefix)});
-  }
+  if (IsOfFlushedNamespace(prefix)) return;
+  const auto shortest = prefixes_.emplace(prefix).first;
+  for (auto longer = std::next(shortest); longer != prefixes_.end() && longer->starts_with(prefix);)
+    longer = prefixes_.erase(longer);
+}
+
+void LoadClaims::Note(HashPlaces& names, const Keyspace& keyspace, std::string_view name) {
+  if (gone_.size() + tags_.size() < kMostNames)
+    names.Insert(PlaceOf(keyspace, keyspace.HashOf(name)));
+  else
+    overwhelmed_ = true;
 }
 
 void LoadClaims::NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags) {
-  for (const std::string_view tag : tags) tags_.push_back({&keyspace, std::string(tag)});
+  for (const std::string_view tag : tags) Note(tags_, keyspace, tag);
 }
 
 void LoadClaims::OnChange(const Change& change) {
@@ -66,10 +74,7 @@ void LoadClaims::OnChange(const Change& change) {
 
 void LoadClaims::NoteGone(const Keyspace& keyspace, std::string_view key) noexcept {
   try {
-    if (gone_.size() < kMostKeys)
-      gone_.insert(PlaceOf(keyspace, keyspace.HashOf(key)));
-    else
-      overwhelmed_ = true;
+    Note(gone_, keyspace, key);
   } catch (const std::bad_alloc&) {
     overwhelmed_ = true;
   }

@@ -1,26 +1,30 @@
 // Keys, namespaces, tags and databases that clients have removed since a load began: the file must not bring these back.
 //
-// A removed key takes 8 bytes and a node. If clients remove more than kMostKeys, Overwhelmed() is true, and the load has to
-// end. Two keys with the same hash count as one: a key of the file may then be missed, which a cache may do.
+// A removed key or a tag takes 11 to 22 bytes (snapshot/hash_places.h). If clients remove more than kMostNames, Overwhelmed() is
+// true, and the load has to end. Two names with the same hash count as one: a key of the file may then be missed, which a cache
+// may do. No note, and no question about a key, takes longer with the number of removals.
 //
 // Borrows databases. Loop thread only.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include "cache/changes/change.h"
 #include "cache/keyspace/databases.h"
+#include "snapshot/hash_places.h"
 
 namespace mayfly {
 
 class LoadClaims final : private ChangeListener {
  public:
-  static constexpr size_t kMostKeys = 10'000'000;
+  static constexpr size_t kMostNames = 10'000'000;
 
   // `of_keys`: remembers single keys, not flushes alone. Throws std::bad_alloc.
   LoadClaims(Databases& databases, bool of_keys);
@@ -42,20 +46,20 @@ class LoadClaims final : private ChangeListener {
   // INVALIDATE: keys with these tags must not come. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
   bool Overwhelmed() const noexcept { return overwhelmed_; }
+  uint64_t bytes() const noexcept { return gone_.bytes() + tags_.bytes(); }
 
  private:
-  struct Name {
-    const Keyspace* keyspace;
-    std::string text;
-  };
   void OnChange(const Change& change) override;
   static uint64_t PlaceOf(const Keyspace& keyspace, uint64_t hash) noexcept;
+  // Throws std::bad_alloc.
+  void Note(HashPlaces& names, const Keyspace& keyspace, std::string_view name);
+  bool IsOfFlushedNamespace(std::string_view key) const noexcept;
 
   Databases& databases_;
-  std::vector<Keyspace*> homes_;  // by the file's index
-  std::unordered_set<uint64_t> gone_;
-  std::vector<Name> prefixes_;  // of flushed namespaces
-  std::vector<Name> tags_;
+  std::vector<Keyspace*> homes_;                 // by the file's index
+  HashPlaces gone_;                              // keys
+  HashPlaces tags_;                              // invalidated
+  std::set<std::string, std::less<>> prefixes_;  // of flushed namespaces; none begins with another one
   bool overwhelmed_ = false;
 };
 

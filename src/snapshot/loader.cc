@@ -395,6 +395,7 @@ void Loader::ShowProgress() noexcept {
   figures.load_skipped =
       result_.empty + result_.modules + result_.homeless + result_.refused_values + result_.shareless;
   account_bytes_ = reader_->window_bytes() + early_.bytes() + FileReader::kAhead * FileReader::kChunkBytes;
+  if (claims_) account_bytes_ += claims_->bytes();
   if (old_keys_) account_bytes_ += old_keys_->bytes();
 }
 

@@ -7,7 +7,10 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
+
+#include "snapshot/load_claims.h"
 
 namespace mayfly::testing {
 
@@ -242,6 +245,44 @@ TEST_CASE_METHOD(SnapshotTest, "a flush at the begin of a load also drops what h
   CHECK((keys_after({"FLUSHALL"}) == std::pair<int64_t, int64_t>(0, 0)));
   CHECK((keys_after({"FLUSHDB"}) == std::pair<int64_t, int64_t>(0, 2)));
   CHECK((keys_after({"NSFLUSH", "ns"}) == std::pair<int64_t, int64_t>(1, 1)));
+}
+
+TEST_CASE_METHOD(SnapshotTest, "what a load must not bring back is noted at a cost that does not grow") {
+  LoadClaims claims(server().databases, /*of_keys=*/true);
+  const Keyspace& home = keyspace();
+  const auto may_come = [&](const std::string& key, const std::vector<std::string>& tags = {}) {
+    return claims.MayCome(home, home.KeyOf(key), tags);
+  };
+  SECTION("keys, a few hundred bytes at a time and none twice") {
+    constexpr int kKeys = 100'000;
+    for (int i = 0; i < kKeys; ++i) {
+      const uint64_t before = claims.bytes();
+      Run({"DEL", "key:" + std::to_string(i)});
+      REQUIRE(claims.bytes() - before <= 16'384);
+    }
+    const uint64_t bytes = claims.bytes();
+    for (int i = 0; i < kKeys; ++i) Run({"DEL", "key:" + std::to_string(i)});
+    CHECK(claims.bytes() == bytes);
+    CHECK_FALSE(may_come("key:7"));
+    CHECK(may_come("key:100000"));
+    CHECK_FALSE(claims.Overwhelmed());
+  }
+  SECTION("tags, each once") {
+    claims.NoteInvalidated(home, std::vector<std::string_view>{"t", "u"});
+    const uint64_t bytes = claims.bytes();
+    for (int i = 0; i < 100'000; ++i) claims.NoteInvalidated(home, std::vector<std::string_view>{"t", "u"});
+    CHECK(claims.bytes() == bytes);
+    CHECK_FALSE(may_come("k", {"a", "u"}));
+    CHECK(may_come("k", {"a", "uu"}));
+    CHECK(may_come("t"));
+    CHECK(claims.MayCome(keyspace(1), keyspace(1).KeyOf("k"), std::vector<std::string>{"t"}));
+  }
+  SECTION("namespaces, of which one may lie within another") {
+    for (const std::string_view prefix : {"b:", "a:x:", "a:y:", "a:", "a:z:", "c"})
+      claims.NoteNamespaceFlushed(prefix);
+    for (const char* const key : {"a:", "a:x:1", "a:zz", "b:1", "c", "cc:1"}) CHECK_FALSE(may_come(key));
+    for (const char* const key : {"", "a", "aa:1", "b", "ba:", "d", "B:1"}) CHECK(may_come(key));
+  }
 }
 
 TEST_CASE_METHOD(SnapshotTest, "with load-mode wait, clients are told to wait until the file is loaded") {
