@@ -15,6 +15,7 @@ SnapshotWalk::SnapshotWalk(Databases& databases, SnapshotVisitor& visitor, Now n
   parts_.reserve(databases.count());
   for (unsigned i = 0; i < databases.count(); ++i) {
     Keyspace& keyspace = databases.At(i);
+    part_of_id_[keyspace.id()] = static_cast<uint8_t>(i);
     parts_.push_back({&keyspace, i, 0});
     keyspace.owners().ForEach([&](const Quota& quota) {
       for (const Quota::List list : Quota::kLists) AddLine(parts_.size() - 1, quota, list);
@@ -144,10 +145,8 @@ void SnapshotWalk::BeforeChange(Keyspace& keyspace, const Entry& entry) noexcept
 }
 
 const SnapshotWalk::Part* SnapshotWalk::PartOf(const Keyspace& keyspace) const noexcept {
-  for (const Part& part : parts_) {
-    if (part.keyspace == &keyspace) return &part;
-  }
-  return nullptr;
+  const Part& part = parts_[part_of_id_[keyspace.id()]];
+  return part.keyspace == &keyspace ? &part : nullptr;
 }
 
 void SnapshotWalk::Visit(const Part& part, const Entry& entry) noexcept {

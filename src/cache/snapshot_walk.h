@@ -22,12 +22,14 @@
 // only.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
 #include "base/time/clock.h"
 #include "cache/changes/change.h"
+#include "cache/entry/id_set.h"
 #include "cache/keyspace/databases.h"
 #include "cache/owners/quota.h"
 
@@ -97,8 +99,9 @@ class SnapshotWalk final : private ChangeListener {
   Databases& databases_;
   SnapshotVisitor* visitor_;
   const Now start_;
-  const uint64_t dooms_;     // of tags, before the walk
-  std::vector<Part> parts_;  // all databases
+  const uint64_t dooms_;                           // of tags, before the walk
+  std::vector<Part> parts_;                        // all databases
+  std::array<uint8_t, IdSet::kIds> part_of_id_{};  // the place in parts_, by Keyspace::id
   std::vector<Line> lines_;  // those that are not at their end: a heap, the hottest on top
   size_t stale_part_ = 0;    // whose stale values come next
   uint64_t stale_cursor_ = 0;

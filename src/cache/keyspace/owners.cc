@@ -80,11 +80,13 @@ uint8_t Owners::ByPrefix(std::string_view key) {
 Quota& Owners::AddShare(Namespace& space) {
   assert(entered_);
   space.ReserveShare();
+  if (shares_by_id_ == nullptr) shares_by_id_ = std::make_unique<std::array<Quota*, IdSet::kIds>>();
   std::optional<uint8_t> owner = parts_.quotas.Unused(parts_.first_share);
   if (!owner && parts_.TakeBackShare()) owner = parts_.quotas.Unused(parts_.first_share);
   if (!owner) throw OwnersExhausted();
   shares_.push_back(std::make_unique<Quota>(home_, *owner, parts_.heap.base(), parts_.quotas.moved()));
   Quota& share = *shares_.back();
+  (*shares_by_id_)[*owner] = &share;
   space.AddShare(share);
   parts_.quotas.Enter(share);
   return share;
@@ -116,6 +118,7 @@ void Owners::Drop(Quota& share) noexcept {
     --parts_.shares_to_free;
   }
   parts_.quotas.Leave(share);
+  (*shares_by_id_)[share.owner()] = nullptr;
   std::erase_if(shares_, [&](const auto& other) { return other.get() == &share; });
 }
 
@@ -157,19 +160,10 @@ uint64_t Owners::OldestDoom() const noexcept {
   return oldest;
 }
 
-Quota* Owners::Find(uint8_t owner) noexcept {
-  if (owner == own_.owner()) return &own_;
-  const auto found = std::find_if(shares_.begin(), shares_.end(),
-                                  [&](const auto& share) { return share->owner() == owner; });
-  return found != shares_.end() ? found->get() : nullptr;
-}
-
 const Quota* Owners::ShareOf(const Entry& entry) const noexcept {
   if (entry.owner() == own_.owner()) return nullptr;
   if (entered_) return &Of(entry);
-  const auto found = std::find_if(shares_.begin(), shares_.end(),
-                                  [&](const auto& share) { return share->owner() == entry.owner(); });
-  return found != shares_.end() ? found->get() : nullptr;
+  return ShareWithId(entry.owner());
 }
 
 bool Owners::InDoomedShare(const Entry& entry) const noexcept {
@@ -193,9 +187,14 @@ bool Owners::Validate() const noexcept {
     sound =
         sound && share->Validate() && &share->home() == &home_ && share->doomed == (share->space == nullptr);
     if (share->space != nullptr) sound = sound && share->space->ShareIn(home_) == share.get();
+    sound = sound && ShareWithId(share->owner()) == share.get();
     doomed += share->doomed ? share->size() : 0;
   }
-  return sound && doomed == doomed_keys_;
+  size_t by_id = 0;
+  if (shares_by_id_ != nullptr)
+    by_id = static_cast<size_t>(
+        std::ranges::count_if(*shares_by_id_, [](const Quota* share) { return share != nullptr; }));
+  return sound && doomed == doomed_keys_ && by_id == shares_.size();
 }
 
 }  // namespace mayfly
