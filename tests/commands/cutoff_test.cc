@@ -5,6 +5,7 @@
 
 #include "commands/follow_world.h"
 #include "replication/backlog.h"
+#include "replication/replicas.h"
 #include "support/fake_target.h"
 
 namespace mayfly::testing {
@@ -130,6 +131,23 @@ TEST_CASE_METHOD(
   const int64_t deadline = WallMs() + 100;
   AdvanceTime(100);
   CHECK(replica.Take() == Heard{CutoffAt(deadline)});
+}
+
+TEST_CASE_METHOD(CutoffTest,
+                 "a server that knows no cutoffs and has left can go on where it was, though keys expire") {
+  FakeReplica& replica = FollowAsMayfly();
+  FakeReplica& other = MasterTest::Follow("7002");
+  replica.Take();
+  Leave(other);
+  AdvanceTime(2 * Replicas::kTickMs);  // the kind of the stream is chosen anew each second
+  replica.Take();
+  const int64_t before = replica.place;
+  SetKeys(3);
+  AdvanceTime(100);
+  CHECK(HasDel(replica.Take()));
+  FakeReplica& again = NewReplica();
+  again.Greet("7002");
+  CHECK(GoOn(again, replica.history, before).starts_with("+CONTINUE"));
 }
 
 TEST_CASE_METHOD(CutoffTest, "keys that have rules of their own are told by their names") {

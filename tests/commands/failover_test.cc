@@ -98,6 +98,24 @@ TEST_CASE_METHOD(FailoverTest,
   CHECK(Asked() == "PSYNC " + replica.history + " " + std::to_string(replica.place + 1) + " FAILOVER");
 }
 
+TEST_CASE_METHOD(FailoverTest,
+                 "a change that did not wait, as of a MIGRATE under way, is asked for as well") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  CHECK(Run({"FAILOVER"}) == Ok());
+  CHECK(replica.Take() == Heard{"SET a 1", "REPLCONF GETACK *"});
+  const int64_t before = replica.place;
+  keyspace().Delete(keyspace().KeyOf("a"), now());
+  AdvanceTime(0);
+  replica.ConfirmPlace(before);
+  AdvanceTime(0);
+  CHECK(State() == "waiting-for-sync");
+  CHECK(replica.Take() == Heard{"DEL a", "REPLCONF GETACK *"});
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK(State() == "failover-in-progress");
+}
+
 TEST_CASE_METHOD(FailoverTest, "nothing expires while writers wait") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1", "PX", "10"});

@@ -3,6 +3,8 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
@@ -127,6 +129,43 @@ TEST_CASE_METHOD(ForeignTest, "a file of more keys than there is room for makes 
   CHECK(keyspace().Validate());
 }
 
+TEST_CASE_METHOD(
+    ForeignTest,
+    "the idle seconds of a Redis's file are those of its keys, up to the longest that a key has here") {
+  LetTimePass(500ULL * 24 * 3600 * 1000);
+  const std::vector<std::pair<std::string, uint64_t>> keys = {
+      {"cold", 86'400}, {"warm", 3600}, {"cool", 7200}, {"longest", UINT64_MAX}, {"long", uint64_t{1} << 40}};
+  CHECK(Load("REDIS0010", [&](rdb::Out& out) {
+          for (const auto& [key, seconds] : keys) {
+            out.Byte(opcode::kIdle);
+            out.Length(seconds);
+            WriteString(out, key);
+          }
+        }) == "");
+  CHECK(HasBoth());
+  const auto idle_s = [&](const char* key) { return Run({"OBJECT", "IDLETIME", key}).integer; };
+  CHECK(idle_s("cold") == 86'400);
+  CHECK(idle_s("cool") == 7200);
+  CHECK(idle_s("warm") == 3600);
+  CHECK(idle_s("after") == 0);
+  CHECK(idle_s("long") >= 97 * 24 * 3600);
+  CHECK(idle_s("longest") == idle_s("long"));
+}
+
+TEST_CASE_METHOD(ForeignTest, "under an LFU policy the counters of a Redis's file are those of its keys") {
+  SetOption("maxmemory-policy", "allkeys-lfu");
+  CHECK(Load("REDIS0010", [&](rdb::Out& out) {
+          for (const int count : {0, 1, 7, 255}) {
+            out.Byte(opcode::kFrequency);
+            out.Byte(static_cast<uint8_t>(count));
+            WriteString(out, "used " + std::to_string(count));
+          }
+        }) == "");
+  CHECK(HasBoth());
+  for (const int count : {0, 1, 7, 255})
+    CHECK(Run({"OBJECT", "FREQ", "used " + std::to_string(count)}) == Integer(count));
+}
+
 TEST_CASE_METHOD(ForeignTest, "a hash with the window of a stale value has none: only strings have") {
   constexpr char kWallAndWindow = 1 | 4;
   CHECK(Load("REDIS0010", [this](rdb::Out& out) {
@@ -145,6 +184,48 @@ TEST_CASE_METHOD(ForeignTest, "a hash with the window of a stale value has none:
   const Reply lease = Run({"TAKE", "hash", "LEASE", "1000"});
   CHECK(lease.elements.at(0) == Bulk("LEASE"));
   CHECK(lease.elements.at(1) == Null());  // no stale value
+}
+
+TEST_CASE_METHOD(ForeignTest, "nor has a hash whose deadline was over before the load") {
+  constexpr char kWallAndWindow = 1 | 4;
+  CHECK(Load("REDIS0010", [this](rdb::Out& out) {
+          WriteAux(out, "mayfly-ver", "1");
+          WriteAux(out, KeyTerms::kField, std::string{kWallAndWindow, '\x3F'});  // 63 ms
+          out.Byte(opcode::kDeadlineMs);
+          out.Millis(WallMs() - 10);
+          out.Byte(rdb::type::kHash);
+          out.String("hash");
+          out.Length(1);
+          for (const char* text : {"f", "v"}) out.String(text);
+        }) == "");
+  CHECK(HasBoth());
+  CHECK(Run({"EXISTS", "hash"}) == Integer(0));
+  CHECK(keyspace().stale().size() == 0);
+}
+
+TEST_CASE_METHOD(
+    ForeignTest,
+    "an import of more slots than there are is damage; an event of an impossible number is left out") {
+  CHECK(Load("VALKEY080", [](rdb::Out& out) {
+          out.Byte(opcode::kKeyMetaOrImport);
+          out.String("job");
+          out.Length(16385);
+        }).find("a record that cannot be read") != std::string::npos);
+  SetOption("expire-log-size", "1mb");
+  for (const uint64_t number : {uint64_t{1} << 40, (uint64_t{1} << 62) + 1}) {
+    std::string record;
+    rdb::Out event(record);
+    event.Length(number);
+    event.Millis(WallMs());
+    for (int i = 0; i < 2; ++i) event.Byte(0);  // expired, without a value
+    event.Length(0);
+    event.String("gone");
+    CHECK(Load("REDIS0010", [&](rdb::Out& out) {
+            WriteAux(out, "mayfly-ver", "1");
+            WriteAux(out, "explog", record);
+          }) == "");
+    CHECK(Run({"EXPLOG", "READ", "0"}).elements.size() == 1);
+  }
 }
 
 TEST_CASE_METHOD(ForeignTest, "what modules write is skipped, or refused with rdb-skip-unknown no") {

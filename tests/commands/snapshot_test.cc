@@ -444,6 +444,8 @@ TEST_CASE_METHOD(SnapshotTest, "a save right after a cancelled one begins when t
 
 TEST_CASE_METHOD(SnapshotTest,
                  "whichever call of the disk fails, the old file stays whole, and the service goes on") {
+  const bool in_background = GENERATE(false, true);
+  CAPTURE(in_background);
   FillWith(2000);
   Run({"SAVE"});
   const std::string old = disk.files().at(kSnapshotPath);
@@ -452,10 +454,12 @@ TEST_CASE_METHOD(SnapshotTest,
   for (size_t call = 1;; ++call) {
     CAPTURE(call);
     disk.FailAt(call, ENOSPC);
-    const Reply reply = Run({"SAVE"});
-    if (reply == Ok()) break;
+    const Reply reply = Run({in_background ? "BGSAVE" : "SAVE"});
+    FinishSave();
+    if (disk.calls() < call) break;  // none has failed
     ++failures;
-    CHECK(reply.text.starts_with("ERR cannot "));
+    CHECK((in_background || reply.text.starts_with("ERR cannot ")));
+    CHECK(stats().saves.last_problem.starts_with("cannot "));
     CHECK(Info("rdb_last_bgsave_status") == "err");
     // Only the last call, the sync of the folder, fails when the new file has its name.
     CHECK(disk.files().size() == 1);
@@ -479,6 +483,10 @@ TEST_CASE_METHOD(SnapshotTest,
   SetOption("stop-writes-on-bgsave-error", "no");
   CHECK(Run({"SET", "k", "w"}) == Ok());
   SetOption("stop-writes-on-bgsave-error", "yes");
+  CHECK(Run({"SET", "k", "x"}).text.starts_with("MISCONF "));
+  SetOption("save", "");
+  CHECK(Run({"SET", "k", "w"}) == Ok());
+  SetOption("save", "3600 1");
   CHECK(Run({"SET", "k", "x"}).text.starts_with("MISCONF "));
   CHECK(Run({"SAVE"}) == Ok());
   CHECK(Run({"SET", "k", "x"}) == Ok());

@@ -46,6 +46,24 @@ TEST_CASE_METHOD(StopWaitTest, "SHUTDOWN waits until the replica has everything,
   CHECK(writer.RunRaw("").empty());
 }
 
+TEST_CASE_METHOD(StopWaitTest,
+                 "a change that did not wait for the end of the server is asked for as well") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  CHECK(replica.Take() == Heard{"SET a 1", "REPLCONF GETACK *"});
+  const int64_t before = replica.place;
+  keyspace().Delete(keyspace().KeyOf("a"), now());
+  AdvanceTime(0);
+  replica.ConfirmPlace(before);
+  AdvanceTime(0);
+  CHECK_FALSE(stops());
+  CHECK(replica.Take() == Heard{"DEL a", "REPLCONF GETACK *"});
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK(stops());
+}
+
 TEST_CASE_METHOD(StopWaitTest, "after shutdown-timeout the master stops without its replica") {
   SetOption("shutdown-timeout", "3");
   Follow();
@@ -179,6 +197,17 @@ TEST_CASE_METHOD(StopWaitTest, "a stop that saves waits for replicas first, then
     AdvanceTime(0);
     CHECK(stops());
     CHECK(disk.files().empty());
+  }
+  SECTION("which cannot be written, and another client has said FORCE") {
+    TestClient& second = Connect();
+    CHECK(second.RunRaw("SHUTDOWN FORCE\r\n").empty());
+    replica.Confirm();
+    disk.FailFrom(1, ENOSPC);
+    AdvanceTime(0);
+    FinishSave();
+    AdvanceTime(0);
+    AdvanceTime(0);
+    CHECK(stops());
   }
   SECTION("which cannot be written: writers go on") {
     replica.Confirm();
