@@ -497,6 +497,40 @@ TEST_CASE_METHOD(MasterReplicasTest, "an ACK of an earlier place does not end a 
   CHECK(writer.RunRaw("") == ":1\r\n");
 }
 
+TEST_CASE_METHOD(MasterReplicasTest, "WAIT counts no replica that does not have its snapshot yet") {
+  FakeReplica& first = Follow("7001");
+  TestClient& writer = Connect();
+  FillWith(2000);
+  writer.Run({"SET", "a", "1"});
+  first.TakeBytes();
+  first.Confirm();
+  FakeReplica& second = NewReplica();
+  second.Greet("7002");
+  const auto check_waits = [&] {
+    CHECK(writer.Run({"WAIT", "1", "0"}) == Integer(1));
+    CHECK(writer.RunRaw("WAIT 2 1\r\n").empty());
+    AdvanceTime(1);
+    CHECK(writer.RunRaw("") == ":1\r\n");
+    CHECK(writer.RunRaw("WAITAOF 0 1 1\r\n").empty());
+    AdvanceTime(1);
+    CHECK(writer.RunRaw("") == "*2\r\n:0\r\n:0\r\n");
+  };
+  // It waits, it receives, and it loads.
+  std::string bytes = second.client.RunRaw("PSYNC ? -1\r\n");
+  check_waits();
+  while (snapshots().saving() || bytes.size() < 1000) {
+    AdvanceTime(ClientStream::kLookMs);
+    Slice();
+    bytes += second.client.RunRaw("");
+    CHECK(Field("replication", "slave1").find("state=online") == std::string::npos);
+    if (bytes.size() < 5000) check_waits();
+  }
+  ReceiveAll(second, bytes);
+  check_waits();
+  second.Confirm();
+  CHECK(writer.Run({"WAIT", "2", "0"}) == Integer(2));
+}
+
 TEST_CASE_METHOD(MasterReplicasTest, "WAIT within a transaction answers at once") {
   FakeReplica& replica = Follow();
   replica.Confirm();

@@ -46,8 +46,7 @@ TEST_CASE_METHOD(StopWaitTest, "SHUTDOWN waits until the replica has everything,
   CHECK(writer.RunRaw("").empty());
 }
 
-TEST_CASE_METHOD(StopWaitTest,
-                 "a change that did not wait for the end of the server is asked for as well") {
+TEST_CASE_METHOD(StopWaitTest, "a change that did not wait for the end of the server is asked for as well") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1"});
   chief.RunRaw("SHUTDOWN NOSAVE\r\n");

@@ -52,6 +52,8 @@ class FakeTarget {
   }
   // Another Mayfly answers.
   void AnswerAs(TestClient& client) { Answer(client.RunRaw(TakeBytes())); }
+  // The bytes that the owner has not taken yet.
+  size_t unread() const noexcept { return received_.size(); }
   // The owner has closed the connection.
   bool closed() const noexcept { return connection_ == nullptr; }
 

@@ -1,0 +1,137 @@
+// MIGRATE's bounds (what is on its way, the connections that wait), and keys that others change in unlucky moments.
+#include <string>
+#include <vector>
+
+#include "support/command_test.h"
+#include "support/fake_target.h"
+#include "support/words.h"
+
+namespace mayfly::testing {
+namespace {
+
+class MigrateLimitsTest : public CommandTest {
+ public:
+  static Words MigrateOf(const Words& keys, const std::string& host = "there") {
+    Words request = {"MIGRATE", host, "7000", "", "0", "1000", "KEYS"};
+    request.insert(request.end(), keys.begin(), keys.end());
+    return request;
+  }
+  void Send(const Words& keys) {
+    CHECK(Run(MigrateOf(keys)) == NoReply());
+    target().Accept();
+    CHECK(target().Take() == "SELECT 0");
+    target().Answer("+OK\r\n");
+  }
+  std::vector<Reply> Received() { return client().Received(); }
+  FakeTarget& target() { return targets.last(); }
+
+  FakeTargets targets{server()};
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "of the connections that wait for another MIGRATE the oldest beyond 64 is closed") {
+  std::vector<FakeTarget*> made;
+  for (int i = 0; i < 70; ++i) {
+    Run({"SET", "k", "v"});
+    CHECK(Run(MigrateOf({"k"}, "host" + std::to_string(i))) == NoReply());
+    made.push_back(&target());
+    target().Accept();
+    target().Answer("+OK\r\n");
+    target().Answer("+OK\r\n");
+    CHECK(Received() == std::vector<Reply>{Ok()});
+  }
+  CHECK(stats().idle_outgoing == 64);
+  for (int i = 0; i < 70; ++i) CHECK(made[static_cast<size_t>(i)]->closed() == (i < 6));
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "about a megabyte of values is on its way, is counted, and is not when the link breaks") {
+  Words keys;
+  for (int i = 0; i < 40; ++i) {
+    keys.push_back("k" + std::to_string(i));
+    Words push = {"RPUSH", keys.back()};
+    for (int j = 0; j < 1000; ++j)
+      push.push_back(std::to_string(i * 7919 + j * 104'729) + std::string(90, 'x'));
+    Run(push);
+  }
+  size_t sent = 0;
+  Send(keys);
+  sent = target().TakeBytes().size();
+  CHECK(sent > 10'000);
+  CHECK(stats().migration_bytes <= 1'200'000);
+  CHECK(stats().migration_bytes >= sent / 2);
+  const uint64_t before = stats().migration_bytes;
+  target().Answer("+OK\r\n");
+  CHECK(stats().migration_bytes <= before);
+  target().HangUp();
+  CHECK(Received().size() == 1);
+  CHECK(stats().migration_bytes == 0);
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest, "a client that leaves during its MIGRATE leaves no bytes behind") {
+  Run({"SET", "k", std::string(1000, 'v')});
+  {
+    TestClient leaving(server());
+    CHECK(leaving.Run(MigrateOf({"k"})) == NoReply());
+    target().Accept();
+    target().Answer("+OK\r\n");
+    CHECK(stats().migration_bytes > 0);
+  }
+  server().RunWoken();
+  CHECK(stats().migration_bytes == 0);
+  CHECK(target().closed());
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest, "a connection that says more than it was asked is not kept") {
+  Run({"MSET", "a", "1", "b", "2"});
+  Send({"a"});
+  target().Answer("+OK\r\n+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  CHECK(target().closed());
+  CHECK(Run(MigrateOf({"b"})) == NoReply());
+  CHECK(targets.count() == 2);
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "a key that expires on its way and is made anew is sent anew, and not lost") {
+  Run({"SET", "k", "old", "PX", "50"});
+  Send({"k"});
+  CHECK(target().Take() == "RESTORE k 50 ...");
+  AdvanceTime(60);
+  Connect().Run({"SET", "k", "new"});
+  target().Answer("+OK\r\n");
+  CHECK(target().Take() == "RESTORE k 0 ... REPLACE");
+  CHECK(Connect().Run({"GET", "k"}) == Bulk("new"));
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "SWAPDB on the way is a change, and a flush of another database is none") {
+  Run({"SET", "k", "v"});
+  Send({"k"});
+  target().Take();
+  SECTION("SWAPDB") {
+    CHECK(Connect().Run({"SWAPDB", "0", "1"}) == Ok());
+    target().Answer("+OK\r\n");
+    CHECK(target().Take() == "DEL k");
+    target().Answer(":1\r\n");
+    CHECK(Received() == std::vector<Reply>{Simple("NOKEY")});
+    Run({"SELECT", "1"});
+    CHECK(Run({"GET", "k"}) == Bulk("v"));
+  }
+  SECTION("FLUSHDB of another database") {
+    TestClient& other = Connect();
+    other.Run({"SELECT", "1"});
+    other.Run({"SET", "k", "w"});
+    CHECK(other.Run({"FLUSHDB"}) == Ok());
+    target().Answer("+OK\r\n");
+    CHECK(target().Take().empty());
+    CHECK(Received() == std::vector<Reply>{Ok()});
+    CHECK(Run({"EXISTS", "k"}) == Integer(0));
+  }
+}
+
+}  // namespace mayfly::testing
