@@ -321,12 +321,15 @@ void XReadGroup(Context& ctx, Args& args) {
 }
 
 constexpr std::array<std::string_view, 1> kStreams = {"STREAMS"};
+// A group or a consumer may have the name STREAMS.
+constexpr std::array<KeyAfterWord::Skipped, 1> kNames = {{{"GROUP", 2}}};
 
 constexpr Command kRows[] = {
     {.name = "xreadgroup",
      .arity = -7,
      .flags = kWrite | kBlocking | kMovableKeys,
-     .key_after_word = {.words = kStreams, .from = 4, .use = kKeyRO | kKeyAccess, .half = true},
+     .key_after_word =
+         {.words = kStreams, .from = 4, .use = kKeyRO | kKeyAccess, .skipped = kNames, .half = true},
      .acl = kAclStream,
      .handler = XReadGroup,
      .since = "5.0.0",

@@ -25,10 +25,13 @@ std::optional<Stretch> StretchOf(const KeySpec& spec, std::span<const std::strin
   return stretch;
 }
 
+// Before `word.from` no word counts; but where half of the arguments are keys, a word to skip may begin there: XREADGROUP has its
+// options in any order, and GROUP may come late.
 size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string_view> call) noexcept {
+  if (word.half) at = 1;
   for (; at + 1 < call.size(); ++at) {
     const auto is = [&](std::string_view upper) { return EqualsIgnoringCase(call[at], upper); };
-    if (std::any_of(word.words.begin(), word.words.end(), is)) return at + 1;
+    if (at >= word.from && std::any_of(word.words.begin(), word.words.end(), is)) return at + 1;
     for (const KeyAfterWord::Skipped& skipped : word.skipped) {
       if (is(skipped.word)) at += skipped.arguments;
     }
