@@ -43,7 +43,7 @@ void RunAll(const std::list<Handle*>& handles, Callback Handle::* callback) {
 bool IsAlive(const LoopState& state) {
   const auto started = [](const auto* handle) { return (handle->flags & kActive) != 0; };
   return !state.timers.empty() || !state.idles.empty() || !state.prepares.empty() || !state.checks.empty() ||
-         !state.closing.empty() ||
+         !state.closing.empty() || !state.lookups.empty() ||
          std::any_of(state.streams.begin(), state.streams.end(),
                      [](const auto& stream) { return IsActive(*stream); }) ||
          std::any_of(state.polls.begin(), state.polls.end(), started) ||
@@ -94,7 +94,8 @@ bool Wait(const LoopState& state, std::vector<uv_handle_t*>& ready) {
   for (;;) {
     world.Happen();
     ready = CollectReady(state);
-    if (!ready.empty() || !world.signals().empty() || state.wake_ns <= world.now_ns()) break;
+    const bool any = !ready.empty() || AnyLookupReady(state) || !world.signals().empty();
+    if (any || state.wake_ns <= world.now_ns()) break;
     const uint64_t next = std::min(state.wake_ns, world.NextEventNs());
     if (!leash.may_wait) {
       world.NoteSleep(state.wake_ns);
@@ -115,7 +116,7 @@ bool Wait(const LoopState& state, std::vector<uv_handle_t*>& ready) {
 
 // False if the test is to continue; the loop stays in its poll.
 bool Poll(uv_loop_t* loop) {
-  const LoopState& state = StateOf(loop);
+  LoopState& state = StateOf(loop);
   std::vector<uv_handle_t*> ready;
   if (!Wait(state, ready)) return false;
   UpdateTime(loop);
@@ -133,6 +134,7 @@ bool Poll(uv_loop_t* loop) {
       Deliver(StateOf(reinterpret_cast<uv_stream_t*>(handle)));
     }
   }
+  RunLookups(state);
   DeliverSignals(state);
   return true;
 }
@@ -191,8 +193,8 @@ int uv_run(uv_loop_t* loop, uv_run_mode mode) {
   using namespace mayfly::sim;
   if (mode != UV_RUN_DEFAULT) World::Current().Fail("uv_run knows UV_RUN_DEFAULT alone");
   LoopState& state = StateOf(loop);
-  // Handles were closed since uv_run returned: the loop must not go on sleeping.
-  if (!state.closing.empty()) state.at_poll = false;
+  // Handles were closed or written to since uv_run returned: the loop must not go on sleeping.
+  if (!state.closing.empty() || !state.fed.empty()) state.at_poll = false;
   while (state.at_poll || IsAlive(state)) {
     if (!state.at_poll) {
       UpdateTime(loop);

@@ -54,6 +54,15 @@ inline Stream& StateOf(const uv_stream_t* stream) noexcept {
   return *static_cast<Stream*>(stream->u.reserved[0]);
 }
 
+// A lookup of a name. The world makes it ready.
+struct Lookup {
+  uv_getaddrinfo_t* request = nullptr;
+  uv_getaddrinfo_cb done = nullptr;
+  std::vector<std::string> addresses;
+  int status = 0;
+  bool ready = false;
+};
+
 struct LoopState {
   // By due time, then by the order in which they were started.
   std::set<std::pair<std::pair<uint64_t, uint64_t>, uv_timer_t*>> timers;
@@ -65,6 +74,7 @@ struct LoopState {
   std::vector<uv_poll_t*> polls;
   std::vector<uv_async_t*> asyncs;
   std::vector<uv_signal_t*> signals;
+  std::list<std::shared_ptr<Lookup>> lookups;
   std::vector<Stream*> fed;           // with write callbacks that are due outside of the poll
   std::vector<uv_handle_t*> closing;  // run from the back
   size_t open_handles = 0;
@@ -89,5 +99,9 @@ void RunFed(LoopState& state);
 // The two halves of uv_close, before and after the loop's turn has ended.
 void DestroyStream(Stream& stream);
 void CloseStream(Stream& stream);
+// ---- of uv_lookup.cc, for the loop
+bool AnyLookupReady(const LoopState& state) noexcept;
+// Calls back for the lookups that are ready.
+void RunLookups(LoopState& state);
 
 }  // namespace mayfly::sim

@@ -225,7 +225,7 @@ int uv_tcp_nodelay(uv_tcp_t* tcp, int enable) {
   return 0;
 }
 
-// ---- connections to other programs of the world, by their addresses; there are no names
+// ---- connections to other programs of the world, by their addresses
 
 int uv_tcp_connect(uv_connect_t* request, uv_tcp_t* tcp, const sockaddr* address, uv_connect_cb done) {
   Stream& stream = StateOf(reinterpret_cast<uv_stream_t*>(tcp));
@@ -237,12 +237,6 @@ int uv_tcp_connect(uv_connect_t* request, uv_tcp_t* tcp, const sockaddr* address
   stream.connecting = {.request = request, .done = done, .status = status};
   return 0;
 }
-int uv_getaddrinfo(uv_loop_t*, uv_getaddrinfo_t*, uv_getaddrinfo_cb, const char*, const char*,
-                   const addrinfo*) {
-  return UV_EAI_NONAME;
-}
-void uv_freeaddrinfo(addrinfo*) {}
-int uv_cancel(uv_req_t*) { return UV_EBUSY; }
 
 // ---- addresses
 

@@ -29,6 +29,18 @@ sockaddr_storage AddressOf(const std::string& host, uint16_t port) {
   return storage;
 }
 
+std::string TextOf(const sockaddr& address) {
+  std::string host(INET6_ADDRSTRLEN, '\0');
+  if (address.sa_family == AF_INET) {
+    const auto& four = reinterpret_cast<const sockaddr_in&>(address);
+    inet_ntop(AF_INET, &four.sin_addr, host.data(), INET_ADDRSTRLEN);
+    return host.substr(0, host.find('\0')) + ":" + std::to_string(ntohs(four.sin_port));
+  }
+  const auto& six = reinterpret_cast<const sockaddr_in6&>(address);
+  inet_ntop(AF_INET6, &six.sin6_addr, host.data(), INET6_ADDRSTRLEN);
+  return "[" + host.substr(0, host.find('\0')) + "]:" + std::to_string(ntohs(six.sin6_port));
+}
+
 }  // namespace
 
 World::World(Choices choices) : choices_(std::move(choices)) {
@@ -179,14 +191,10 @@ Port* World::FindPort(const sockaddr_storage& address) {
 }
 
 int World::ConnectPrograms(const sockaddr& to, std::shared_ptr<Link>& caller) {
-  if (to.sa_family != AF_INET) return -ENETUNREACH;
-  const auto& address = reinterpret_cast<const sockaddr_in&>(to);
-  std::string host(INET_ADDRSTRLEN, '\0');
-  inet_ntop(AF_INET, &address.sin_addr, host.data(), INET_ADDRSTRLEN);
-  host.resize(host.find('\0'));
-  if (!host.starts_with("127.")) return -ENETUNREACH;
-  const std::shared_ptr<Link> called =
-      Connect("127.0.0.1", host + ":" + std::to_string(ntohs(address.sin_port)));
+  const std::string text = TextOf(to);
+  calls_.push_back(text);
+  if (!text.starts_with("127.")) return -ENETUNREACH;
+  const std::shared_ptr<Link> called = Connect("127.0.0.1", text);
   if (called == nullptr) return -ECONNREFUSED;
   caller = std::make_shared<Link>(next_fd_++, now_ns_, choices_.Below(UINT32_MAX));
   caller->short_transfers = short_transfers_;

@@ -121,6 +121,16 @@ class World {
     bind_errors_.insert(bind_errors_.end(), errors.begin(), errors.end());
   }
 
+  // A name with these addresses, in this order, that a lookup finds after a time. Without addresses it finds none; text that
+  // is no numeric address stands for one of another family.
+  struct Host {
+    std::vector<std::string> addresses;
+    uint64_t lookup_ms = 0;
+  };
+  void SetHost(const std::string& name, Host host) { hosts_[name] = std::move(host); }
+  // Whether a thread begins each lookup at once, so that none can be cancelled.
+  void set_begins_lookups(bool on) noexcept { begins_lookups_ = on; }
+
   // ---- control, see above
   Leash& leash() noexcept { return leash_; }
   // How often the loop has come back from its poll.
@@ -145,6 +155,12 @@ class World {
   // Those that were sent to unix sockets: "path: bytes".
   std::vector<std::string>& datagrams() noexcept { return datagrams_; }
   bool& wall_stepped() noexcept { return wall_stepped_; }
+  // Null: the name is unknown.
+  const Host* FindHost(const std::string& name) const {
+    const auto found = hosts_.find(name);
+    return found != hosts_.end() ? &found->second : nullptr;
+  }
+  bool begins_lookups() const noexcept { return begins_lookups_; }
   // Return a descriptor or 0; on an error, a negative value of errno.
   int Bind(const sockaddr& address, size_t size);
   int Listen(int fd, size_t backlog);
@@ -169,6 +185,8 @@ class World {
   // The same for a program that connects: `caller` gets its socket, and a wire joins both; `called` is its other end. Returns
   // 0, or a negative value of errno.
   int ConnectPrograms(const sockaddr& to, std::shared_ptr<Link>& caller);
+  // The addresses to which programs have tried to connect: "127.0.0.1:6379", "[::1]:6379".
+  std::vector<std::string>& calls() noexcept { return calls_; }
   // The connection of ConnectPrograms is ready, or refused, so long after the call: drawn anew for each.
   void set_connect_ms(std::function<uint64_t()> draw) { draw_connect_ms_ = std::move(draw); }
   uint64_t DrawConnectMs() { return draw_connect_ms_ ? draw_connect_ms_() : 0; }
@@ -204,6 +222,8 @@ class World {
   std::vector<std::unique_ptr<Wire>> wires_;
   std::function<uint64_t()> draw_connect_ms_;
   std::function<void(Wire&)> on_wire_;
+  std::map<std::string, Host> hosts_;
+  std::vector<std::string> calls_;
   std::deque<int> accept_errors_;
   std::deque<int> bind_errors_;
   size_t open_files_max_ = SIZE_MAX;
@@ -215,6 +235,7 @@ class World {
   uint64_t sleeps_until_ns_ = UINT64_MAX;
   std::string mistake_;
   bool loop_ended_ = false;
+  bool begins_lookups_ = false;
   bool short_transfers_ = false;
   bool has_step_timer_ = true;
   bool timers_in_batches_ = kLibuvBatchesTimers;
