@@ -405,6 +405,51 @@ TEST_CASE_METHOD(KnownFaultsTest, "CVE-2025-62507: any number of IDs may be name
 }
 
 TEST_CASE_METHOD(KnownFaultsTest,
+                 "R#15021, R#14982: a count of any size is an error or is obeyed, for every command") {
+  Run({"HSET", "hash:a", "f", "v"});
+  Run({"SADD", "set:a", "m", "n"});
+  Run({"ZADD", "zset:a", "1", "m"});
+  Run({"RPUSH", "a", "1", "2"});
+  Run({"SET", "key:1", "v"});
+  Run({"XADD", "stream:a", "1-1", "f", "v"});
+  const auto key_of = [](const RowSyntax& row) -> std::string {
+    const std::string_view group = row.row->group;
+    return group == "hash"         ? "hash:a"
+           : group == "set"        ? "set:a"
+           : group == "sorted-set" ? "zset:a"
+           : group == "stream"     ? "stream:a"
+           : group == "list"       ? "a"
+                                   : "key:1";
+  };
+  size_t sent = 0;
+  const auto send = [&](const RowSyntax& row, const Words& arguments) {
+    TestClient client(server());
+    Words call = row.Name();
+    call.insert(call.end(), arguments.begin(), arguments.end());
+    CAPTURE(call);
+    client.RunRaw(EncodeRequest(call));
+    ++sent;
+  };
+  for (const RowSyntax& row : Rows()) {
+    if (HoldsUpOthers(row.row->full_name)) continue;
+    const std::string key = key_of(row);
+    for (const std::string count : {"9223372036854775807", "4611686018427387904", "2147483648", "4294967297",
+                                    "-1", "-9223372036854775808", "18446744073709551615"}) {
+      send(row, {key, count});
+      send(row, {key, count, count});
+      for (const std::string& token : row.tokens) {
+        send(row, {key, "10", token, count, "f"});
+        send(row, {key, token, count, "f"});
+        send(row, {"0", token, count});
+      }
+    }
+  }
+  CHECK(sent > 10'000);
+  CHECK(Run({"PING"}) == Simple("PONG"));
+  CHECK(Run({"HEXPIRE", "hash:a", "10", "FIELDS", "9223372036854775807", "f"}).kind == Reply::Kind::kError);
+}
+
+TEST_CASE_METHOD(KnownFaultsTest,
                  "HGETEX and its like without a number of fields, or without fields, are errors") {
   Run({"HSET", "h", "f", "v"});
   for (const Words& call : std::vector<Words>{{"HGETEX", "h", "FIELDS"},

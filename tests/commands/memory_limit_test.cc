@@ -1,6 +1,9 @@
 // maxmemory and maxkeys: what may be there at any time, and what INFO says of it.
 #include <algorithm>
+#include <memory>
 
+#include "exec/memory/memory_gate.h"
+#include "exec/memory/resident_guard.h"
 #include "support/command_test.h"
 
 namespace mayfly::testing {
@@ -23,6 +26,43 @@ class MemoryLimitTest : public CommandTest {
 
   uint64_t limit = 0;
   uint64_t most = 0;  // Data at any time
+};
+
+// A kernel whose count of this process's memory is said by the test.
+struct SaidMemory final : ProcessMemory {
+  uint64_t ResidentBytes() noexcept override { return bytes; }
+  void Purge() noexcept override {}
+  void PurgeSoon() noexcept override {}
+  void PurgeOld() noexcept override {}
+
+  uint64_t bytes = 0;
+};
+
+// With a guard of resident memory, which a server in a test does not have.
+class PressureTest : public MemoryLimitTest {
+ public:
+  PressureTest() { Guard(&resident, kMostBytes); }
+  ~PressureTest() { Guard(nullptr, 0); }
+  // Resident memory is so near to the limit that about half of maxmemory may be used.
+  void Press() { LookAt(kMostBytes / 1000 * 935); }
+  void Relax() { LookAt(0); }
+  // The same as Press, and nobody has looked yet.
+  void Swell() { resident.bytes = kMostBytes / 1000 * 935; }
+
+ private:
+  static constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+
+  void Guard(ProcessMemory* memory, uint64_t limit_bytes) {
+    std::destroy_at(&server().resident);
+    std::construct_at(&server().resident, memory, limit_bytes);
+  }
+  void LookAt(uint64_t bytes) {
+    resident.bytes = bytes;
+    server().resident.Look(server().databases.heap().ChurnedBytes(), server().memory.All(),
+                           server().options.settings().maxmemory.bytes);
+  }
+
+  SaidMemory resident;
 };
 
 std::string FieldOf(const std::string& info, const std::string& name) {
@@ -141,6 +181,62 @@ TEST_CASE_METHOD(MemoryLimitTest, "a lower maxmemory is reached in slices: no co
   CHECK(server().memory.Data() <= lower);
   SetOption("maxmemory", std::to_string(limit));
   CHECK_FALSE(server().executor.EvictSome(64));
+}
+
+TEST_CASE_METHOD(PressureTest,
+                 "while resident memory is near its limit, a write makes room for eight times its bytes") {
+  constexpr uint64_t kValue = 50'000;
+  Fill(6'000'000);
+  Run({"SET", "settled", "v"});
+  const auto made_room = [&] {
+    const uint64_t before = server().memory.Data();
+    Run({"SETRANGE", "big", std::to_string(kValue - 1), "x"});
+    Run({"SET", "settled", "w"});  // makes up for the big value
+    const uint64_t after = server().memory.Data();
+    Run({"DEL", "big"});
+    return before > after ? before - after : 0;
+  };
+  CHECK(made_room() < kValue / 2);
+  Press();
+  CHECK(server().resident.pressed());
+  const uint64_t pressed = made_room();
+  CHECK(pressed >= (MemoryGate::kPressedFactor - 1) * kValue);
+  CHECK(pressed < 2 * MemoryGate::kPressedFactor * kValue);
+}
+
+TEST_CASE_METHOD(PressureTest,
+                 "near the limit of resident memory keys go until their share of maxmemory is used") {
+  Fill(6'000'000);
+  Press();
+  const uint64_t share = server().resident.Allowed(limit);
+  CHECK(share < limit * 6 / 10);
+  CHECK(share > limit * 4 / 10);
+  size_t slices = 0;
+  while (server().executor.EvictSome(64)) ++slices;
+  CHECK(slices > 100);  // no slice pays for all of it
+  CHECK(server().memory.Data() <= share);
+  CHECK(server().memory.Data() > share - 10'000);
+  Relax();
+  CHECK_FALSE(server().executor.EvictSome(64));
+  const int64_t keys = Run({"DBSIZE"}).integer;
+  Run({"SET", "another", "v"});
+  CHECK(Run({"DBSIZE"}).integer == keys + 1);  // all of maxmemory may be used again
+}
+
+TEST_CASE_METHOD(PressureTest,
+                 "resident memory is looked at in turns, too, however little of maxmemory is used") {
+  SetOption("maxmemory", "100mb");
+  SetOption("maxmemory-policy", "allkeys-lru");
+  for (int i = 0; i < 5000; ++i) Run({"SET", "k" + std::to_string(i), std::string(1000, 'v')});
+  CHECK_FALSE(server().executor.EvictSome(64));
+  CHECK_FALSE(server().resident.pressed());
+  Swell();
+  CHECK_FALSE(server().executor.EvictSome(64));
+  CHECK_FALSE(server().resident.pressed());  // too little has changed since the last look
+  for (int i = 0; i < 5000; ++i) Run({"SET", "k" + std::to_string(i), std::string(1500, 'w')});
+  CHECK_FALSE(server().resident.pressed());  // no write has come near maxmemory
+  CHECK_FALSE(server().executor.EvictSome(64));
+  CHECK(server().resident.pressed());
 }
 
 TEST_CASE_METHOD(CommandTest, "maxkeys holds after a write of many keys, too") {

@@ -84,6 +84,39 @@ TEST_CASE(
   CHECK(server.Info("blocked_clients") <= kWaiters - closed);
 }
 
+TEST_CASE("CVE-2026-56684: clients with plaintext that waits are killed by each other in one turn") {
+  struct Way {
+    bool first_kills;
+    bool second_kills;
+    bool all;
+  };
+  for (const Way& way : {Way{true, false, false}, Way{false, true, false}, Way{true, true, false},
+                         Way{true, false, true}, Way{true, true, true}}) {
+    SimulatedServer server({.sealed = true});
+    Peer& first = server.Connect();
+    Peer& second = server.Connect();
+    Peer& third = server.Connect();
+    const std::string first_id = IdOf(server, first);
+    const std::string second_id = IdOf(server, second);
+    const auto kill = [&](const std::string& id) {
+      return way.all ? EncodeRequest({"CLIENT", "KILL", "TYPE", "normal", "SKIPME", "no"})
+                     : EncodeRequest({"CLIENT", "KILL", "ID", id});
+    };
+    // A run of 60,000 equal bytes is one short record, so that most of it waits as plaintext.
+    const std::string waits = "*2\r\n$4\r\nECHO\r\n$60000\r\n" + std::string(60'000, 'w') + "\r\n";
+    first.Send(waits + (way.first_kills ? kill(second_id) : "") + waits + waits);
+    second.Send(waits + (way.second_kills ? kill(first_id) : "") + waits + waits);
+    third.Send(waits + EncodeRequest({"PING"}));
+    server.Settle();
+    CAPTURE(way.first_kills, way.second_kills, way.all);
+    if (way.first_kills && !way.second_kills) CHECK(second.closed());
+    if (way.second_kills && !way.first_kills) CHECK(first.closed());
+    CHECK((first.closed() || second.closed()));
+    if (!way.all) CHECK(third.received().ends_with("+PONG\r\n"));
+    CHECK(server.Ask(server.Connect(), {"PING"}).text == "PONG");
+  }
+}
+
 TEST_CASE("R#15094: a subscriber of a shard channel is killed within another client's EXEC") {
   const bool sealed = GENERATE(false, true);
   SimulatedServer server({.sealed = sealed});

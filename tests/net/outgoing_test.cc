@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/memory/heap.h"
 #include "net/outgoing_connections.h"
 #include "sim/server.h"
 #include "sim/uv_state.h"
@@ -461,6 +462,21 @@ TEST_CASE_METHOD(OutgoingTest, "a server that sends faster than it is read has t
   CHECK(state() == State::kOpen);
 }
 
+TEST_CASE_METHOD(OutgoingTest, "bytes that were consumed take no memory") {
+  Target& target = Open();
+  const Heap heap;
+  const auto pass_on = [&] {
+    target.Send(std::string(10'000, 'x'));
+    Pass(5);
+    CHECK(owner.connection->received().size() == 10'000);
+    owner.connection->Consume(10'000);
+  };
+  for (int i = 0; i < 5; ++i) pass_on();
+  const uint64_t before = heap.ThreadBytes();
+  for (int i = 0; i < 200; ++i) pass_on();
+  CHECK(heap.ThreadBytes() < before + 200'000);
+}
+
 TEST_CASE_METHOD(OutgoingTest, "the end of a connection is news, and what came before it is still there") {
   Target& target = Open();
   target.Send("last words");
@@ -664,6 +680,20 @@ TEST_CASE_METHOD(OutgoingTlsTest,
   Pass(5);
   CHECK(received() == "why");
   CHECK(state() == State::kLost);
+}
+
+TEST_CASE_METHOD(OutgoingTlsTest, "by TLS, too, a failed write ends a connection that is not read for now") {
+  Target& target = OpenByTls();
+  SendByTls(target, testing::Pattern(300'000));
+  Serve(target, 50);
+  targets_read = false;
+  owner.connection->Send(testing::Pattern(1'000'000));
+  Pass(5);
+  owner.news = 0;
+  target.Break();
+  Pass(5);
+  CHECK(state() == State::kLost);
+  CHECK(owner.news == 1);
 }
 
 }  // namespace mayfly::sim

@@ -43,7 +43,7 @@ void RunAll(const std::list<Handle*>& handles, Callback Handle::* callback) {
 bool IsAlive(const LoopState& state) {
   const auto started = [](const auto* handle) { return (handle->flags & kActive) != 0; };
   return !state.timers.empty() || !state.idles.empty() || !state.prepares.empty() || !state.checks.empty() ||
-         !state.closing.empty() || !state.lookups.empty() ||
+         !state.closing.empty() || !state.fed.empty() || !state.lookups.empty() ||
          std::any_of(state.streams.begin(), state.streams.end(),
                      [](const auto& stream) { return IsActive(*stream); }) ||
          std::any_of(state.polls.begin(), state.polls.end(), started) ||
