@@ -533,4 +533,14 @@ TEST_CASE_METHOD(KeyTermsTest, "MIGRATE brings the TTL, and the deadlines of fie
                                       {"0 hash", {"key ttl " + at, "member f promise " + field_at}}});
 }
 
+TEST_CASE_METHOD(KeyTermsTest, "a key has at the target what is left of its TTL when it is sent") {
+  Run({"SET", "k", "v", "PX", "100"});
+  FakeTargets targets{server()};
+  CHECK(Run({"MIGRATE", "there", "7000", "k", "0", "1000"}) == NoReply());
+  AdvanceTime(99);
+  targets.last().Accept();
+  targets.last().Answer("+OK\r\n");
+  CHECK(targets.last().Take().find("RESTORE k 1 ...") != std::string::npos);
+}
+
 }  // namespace mayfly::testing

@@ -1,15 +1,92 @@
-// What bounds a load, what it is told to pass over, and what clients do beside it in another database.
+// What bounds a load, what it is told to pass over, and what clients do beside
+// it in another database.
+#include <algorithm>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "commands/replica_world.h"
+#include "snapshot/format/rdb_out.h"
+#include "snapshot/format/types.h"
 #include "support/snapshot_test.h"
 
 namespace mayfly::testing {
+namespace {
 
-TEST_CASE_METHOD(
-    SnapshotTest,
-    "INVALIDATE and NSFLUSH during a load are for the keys to come, INVALIDATE of its database") {
+// The same bytes with another checksum.
+std::string WithWrongChecksum(std::string file) {
+  file.back() = static_cast<char>(file.back() ^ 1);
+  return file;
+}
+
+}  // namespace
+
+TEST_CASE_METHOD(SnapshotTest, "a load ends when maxmemory is reached, and says so") {
+  SetOption("rdbcompression", "no");
+  for (int i = 0; i < 6000; ++i) Run({"SET", "key:" + std::to_string(i), std::string(1000, 'x')});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  Run({"FLUSHALL"});
+  while (server().databases.FreeSome(1000)) {
+  }
+  const uint64_t used = server().memory.All();
+  SetOption("maxmemory", std::to_string(used + 4'500'000));
+  snapshots().LoadSoon(now());
+  FinishLoad();
+  const int64_t keys = Run({"DBSIZE"}).integer;
+  CHECK(keys > 300);
+  CHECK(keys < 5500);
+  CHECK(server().memory.All() < used + 4'600'000);
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "a file that promises more keys than a limit "
+                 "has room for makes no table for them") {
+  constexpr int kKeys = 400'000;
+  std::string bytes = "REDIS0010";
+  rdb::Out out(bytes);
+  out.Byte(rdb::opcode::kTableSizes);
+  for (const uint64_t number : {kKeys, 0}) out.Length(number);
+  for (int i = 0; i < kKeys; ++i) {
+    out.Byte(rdb::type::kString);
+    out.String("key:" + std::to_string(i));
+    out.String(std::string(45, 'v'));
+  }
+  out.Byte(rdb::opcode::kEnd);
+  out.Checksum(0);
+  disk.Put(kSnapshotPath, bytes);
+  const std::string limit = GENERATE("maxmemory", "maxkeys");
+  CAPTURE(limit);
+  SetOption(limit, limit == "maxkeys" ? "500" : std::to_string(server().memory.All() + 3'000'000));
+  size_t largest = 0;
+  snapshots().LoadSoon(now());
+  while (snapshots().loading()) {
+    Slice(64);
+    largest = std::max(largest, keyspace().table().memory());
+  }
+  CHECK(Run({"DBSIZE"}).integer > 100);
+  CHECK(largest < (limit == "maxkeys" ? 50'000 : 1'500'000));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "with rdbchecksum no a file is loaded whatever "
+                 "its checksum, and one without any is saved") {
+  FillWith(10);
+  REQUIRE(Run({"SAVE"}) == Ok());
+  disk.Put(kSnapshotPath, WithWrongChecksum(disk.files().at(kSnapshotPath)));
+  Run({"FLUSHALL"});
+  CHECK(snapshots().LoadNow({}, now()).find("the checksum is wrong") != std::string::npos);
+  SnapshotTest other;
+  other.StartWith("rdbchecksum", "no");
+  other.disk.Put(kSnapshotPath, disk.files().at(kSnapshotPath + ".damaged"));
+  CHECK(other.snapshots().LoadNow({}, other.now()) == "");
+  CHECK(other.Run({"DBSIZE"}) == Integer(10));
+  REQUIRE(other.Run({"SAVE"}) == Ok());
+  CHECK(other.disk.files().at(kSnapshotPath).ends_with(std::string(8, '\0')));
+}
+
+TEST_CASE_METHOD(SnapshotTest,
+                 "INVALIDATE and NSFLUSH during a load are for "
+                 "the keys to come, INVALIDATE of its database") {
   SetOption("namespace", "ns prefix ns:");
   for (const char* database : {"0", "1"}) {
     Run({"SELECT", database});
@@ -96,9 +173,9 @@ TEST_CASE_METHOD(SnapshotTest, "what is changed during a save counts as unsaved 
   CHECK(Run({"LASTSAVE"}) == Integer((WallMs() - 60'000) / 1000));
 }
 
-TEST_CASE_METHOD(
-    SnapshotTest,
-    "of several save points the one whose time comes first counts, from the end of the last save") {
+TEST_CASE_METHOD(SnapshotTest,
+                 "of several save points the one whose time comes first "
+                 "counts, from the end of the last save") {
   SetOption("save", "10 100 60 3");
   AdvanceTime(100'000);
   REQUIRE(Run({"SAVE"}) == Ok());
@@ -137,9 +214,50 @@ TEST_CASE_METHOD(SnapshotTest, "a save that fails is tried again after some seco
   CHECK(tries <= 5);
 }
 
+TEST_CASE_METHOD(SnapshotTest,
+                 "under each LRU policy the file has the idle seconds for "
+                 "other servers, and under no other") {
+  Run({"SET", "k", "v"});
+  LetTimePass(100'100);
+  for (const char* policy : {"noeviction", "allkeys-lru", "volatile-lru", "allkeys-random", "volatile-random",
+                             "volatile-ttl", "allkeys-sieve", "allkeys-s3fifo"}) {
+    CAPTURE(policy);
+    if (Run({"CONFIG", "SET", "maxmemory-policy", policy}) != Ok()) continue;
+    REQUIRE(Run({"SAVE"}) == Ok());
+    const std::string file = disk.files().at(kSnapshotPath);
+    const std::string seconds = std::string{static_cast<char>(rdb::opcode::kIdle), '\x40', '\x64'};
+    CHECK((file.find(seconds) != std::string::npos) == std::string_view(policy).ends_with("lru"));
+  }
+}
+
 // ---- a master's file
 
-TEST_CASE_METHOD(ReplicaTest, "a master's file is loaded whole, whatever maxkeys and maxmemory say here") {
+TEST_CASE_METHOD(ReplicaTest,
+                 "a save under way is given up when the master's "
+                 "keys take the place of its keys") {
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  FillWith(5000);
+  Connect();
+  AnswerFull();
+  REQUIRE(Run({"BGSAVE"}) == Simple("Background saving started"));
+  const std::string before = disk.files().at(kSnapshotPath);
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  // The save has no slice until the file is there.
+  for (int i = 0; i < 1'000'000 && !snapshots().loading(); ++i) {
+    server().hubs.wakes.Tell();
+    std::this_thread::yield();
+  }
+  REQUIRE(snapshots().loading());
+  FinishSync();
+  FinishSave();
+  CHECK(Replication("master_link_status") == "up");
+  CHECK((disk.files().at(kSnapshotPath) == before));
+  CHECK(Info("rdb_last_bgsave_status") == "ok");
+}
+
+TEST_CASE_METHOD(ReplicaTest,
+                 "a master's file is loaded whole, whatever "
+                 "maxkeys and maxmemory say here") {
   std::vector<Words> requests;
   for (int i = 0; i < 300; ++i) requests.push_back({"SET", "k" + std::to_string(i), std::string(1000, 'v')});
   const std::string file = FileWith(requests);
@@ -149,12 +267,52 @@ TEST_CASE_METHOD(ReplicaTest, "a master's file is loaded whole, whatever maxkeys
   CHECK(Run({"DBSIZE"}) == Integer(300));
 }
 
+TEST_CASE_METHOD(ReplicaTest,
+                 "with rdbchecksum no a replica takes its "
+                 "master's file whatever the checksum") {
+  const std::string file = WithWrongChecksum(FileWith({{"SET", "a", "1"}}));
+  StartWith("rdbchecksum", "no");
+  Sync(file);
+  CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
 TEST_CASE_METHOD(ReplicaTest, "a master's file takes the place of the functions, too") {
   const std::string file = FileWith({{"SET", "a", "1"}});
-  Run({"FUNCTION", "LOAD", "#!lua name=old\nredis.register_function('f', function() return 1 end)"});
+  Run({"FUNCTION", "LOAD",
+       "#!lua name=old\nredis.register_function('f', function() return 1 "
+       "end)"});
   REQUIRE(Run({"FUNCTION", "LIST"}).elements.size() == 1);
   Sync(file);
   CHECK(Run({"FUNCTION", "LIST"}).elements.empty());
+}
+
+TEST_CASE_METHOD(ReplicaTest,
+                 "the keys of before that the master does not "
+                 "have go in slices, and are counted meanwhile") {
+  constexpr int kKeys = 20'000;
+  std::vector<Words> requests;
+  for (int i = 0; i < 5000; ++i) requests.push_back({"SET", "new" + std::to_string(i), "v"});
+  const std::string file = FileWith(requests);
+  for (int i = 0; i < kKeys; ++i) Run({"SET", "old" + std::to_string(i), "v"});
+  disk.piece = 1000;  // so that little of the file is in memory
+  Connect();
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  WorkUntil([this] { return snapshots().loading(); });
+  const uint64_t before = server().hubs.accounts.Sum();
+  uint64_t most = 0;
+  int64_t keys = Run({"DBSIZE"}).integer;
+  int64_t largest_step = 0;
+  while (snapshots().loading()) {
+    Slice(16);
+    const int64_t left = Run({"DBSIZE"}).integer;
+    largest_step = std::max(largest_step, keys - left);
+    keys = left;
+    most = std::max(most, server().hubs.accounts.Sum());
+  }
+  CHECK(keys == 5000);
+  CHECK(largest_step <= 200);
+  CHECK(most - before > 5000 * sizeof(uint64_t));
 }
 
 }  // namespace mayfly::testing

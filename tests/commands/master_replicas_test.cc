@@ -574,10 +574,15 @@ TEST_CASE_METHOD(MasterReplicasTest,
 TEST_CASE_METHOD(MasterReplicasTest, "WAITAOF waits for what is in append-only files") {
   FakeReplica& replica = Follow();
   TestClient& writer = Connect();
+  const std::string before = std::to_string(replica.place);
   writer.Run({"SET", "a", "1"});
   CHECK(writer.RunRaw("WAITAOF 0 1 0\r\n").empty());
   replica.Take();
   replica.Confirm();
+  CHECK(writer.RunRaw("").empty());
+  // It has the change, and its file does not.
+  const std::string all = std::to_string(replica.place);
+  replica.client.RunRaw(EncodeRequest({"REPLCONF", "ACK", all, "FACK", before}));
   CHECK(writer.RunRaw("").empty());
   replica.ConfirmDurable();
   CHECK(writer.RunRaw("") == "*2\r\n:0\r\n:1\r\n");

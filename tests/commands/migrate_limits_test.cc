@@ -1,4 +1,5 @@
 // MIGRATE's bounds (what is on its way, the connections that wait), and keys that others change in unlucky moments.
+#include <random>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,34 @@ TEST_CASE_METHOD(MigrateLimitsTest,
   CHECK(target().Take() == "RESTORE k 0 ... REPLACE");
   CHECK(Connect().Run({"GET", "k"}) == Bulk("new"));
   target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "a changed key that goes before it can be sent again goes at the target, too") {
+  Run({"SET", "k", "v"});
+  // What fills the window, and cannot be compressed.
+  std::mt19937 random(7);
+  Words push = {"RPUSH", "large"};
+  for (int j = 0; j < 15'000; ++j) {
+    std::string& element = push.emplace_back();
+    while (element.size() < 100) element += static_cast<char>(random());
+  }
+  Run(push);
+  Send({"k", "large"});
+  target().TakeBytes();
+  REQUIRE(stats().migration_bytes > 0);
+  Connect().Run({"SET", "k", "w"});
+  const bool is_full = stats().migration_bytes > (size_t{1} << 20);
+  target().Answer("+OK\r\n");
+  if (is_full) {
+    CHECK(target().Take().empty());
+    Connect().Run({"DEL", "k"});
+    target().Answer("+OK\r\n");
+    CHECK(target().Take() == "DEL k");
+    target().Answer(":1\r\n");
+  }
+  CHECK(is_full);
   CHECK(Received() == std::vector<Reply>{Ok()});
 }
 

@@ -200,6 +200,36 @@ TEST_CASE_METHOD(ReplicaStatesTest,
   CHECK(Field("replication", "repl_backlog_active") == "0");
 }
 
+TEST_CASE_METHOD(
+    ReplicaStatesTest,
+    "after a promotion who was not further goes on under the old name, and who was further gets all keys") {
+  follower.server().server.run_id = std::string(40, 'f');
+  FollowTest::Follow();
+  Run({"SET", "a", "1"});
+  Carry();
+  const std::string history = Link("master_replid");
+  const int64_t place = std::stoll(Link("master_repl_offset"));
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  follower.Run({"SELECT", "1"});
+  follower.Run({"SET", "b", "1"});
+  CHECK(Link("master_replid2") == history);
+  CHECK(Link("second_repl_offset") == std::to_string(place + 1));
+  const auto answer_to = [&](int64_t where) {
+    TestClient& replica = follower.Connect();
+    replica.Run({"REPLCONF", "listening-port", "7009"});
+    replica.Run({"REPLCONF", "capa", "eof", "capa", "psync2", "capa", "mayfly", "capa", "cutoffs"});
+    return replica.RunRaw("PSYNC " + history + " " + std::to_string(where + 1) + "\r\n");
+  };
+  const std::string answer = answer_to(place);
+  CHECK(answer.starts_with("+CONTINUE " + Link("master_replid") + "\r\n"));
+  // The database is selected anew: the old master's may have been another one.
+  CHECK(answer.find("SELECT") != std::string::npos);
+  CHECK(answer.find("SELECT") < answer.find("SET"));
+  CHECK(answer_to(place - 3).starts_with("+CONTINUE "));
+  CHECK_FALSE(answer_to(place + 1).starts_with("+CONTINUE"));
+  CHECK_FALSE(answer_to(place + 20).starts_with("+CONTINUE"));
+}
+
 TEST_CASE_METHOD(ReplicaStatesTest,
                  "a promoted server keeps its stream for repl-backlog-ttl, counted from then") {
   follower.SetOption("repl-backlog-ttl", "10");

@@ -52,6 +52,28 @@ TEST_CASE_METHOD(SaveLimitsTest, "a save goes no more than a few megabytes ahead
   CHECK(Counted() == before);
 }
 
+TEST_CASE_METHOD(SaveLimitsTest, "nor does it with many small values, or with one large value of each kind") {
+  SECTION("small values") {
+    for (int i = 0; i < 10'000; ++i) Run({"SET", "k" + std::to_string(i), std::string(1000, 'x')});
+  }
+  SECTION("a text") { Run({"SET", "text", std::string(20'000'000, 'x')}); }
+  SECTION("a hash") {
+    for (int i = 0; i < 2000; ++i) Run({"HSET", "hash", std::to_string(i), std::string(5000, 'x')});
+  }
+  SECTION("a list") {
+    for (int i = 0; i < 2000; ++i) Run({"RPUSH", "list", std::string(5000, 'x')});
+  }
+  const uint64_t before = Counted();
+  REQUIRE(Run({"BGSAVE"}) == Simple("Background saving started"));
+  for (int i = 0; i < 1000; ++i) Slice(1'000'000);
+  CHECK(Counted() - before > Saver::kPauseBytes);
+  CHECK(Counted() - before < Saver::kPauseBytes + 2 * Saver::kChunkBytes);
+  stuck.LetGo();
+  FinishSave();
+  CHECK(Info("rdb_last_bgsave_status") == "ok");
+  CHECK(Counted() == before);
+}
+
 TEST_CASE_METHOD(SaveLimitsTest,
                  "a step of a save ends after some bytes of values, however many keys it may visit") {
   for (int i = 0; i < 100; ++i)

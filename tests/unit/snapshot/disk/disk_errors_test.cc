@@ -1,6 +1,5 @@
 // Each call of the disk that fails: the writer and the reader notice the error and name the call, and no file is lost.
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -17,6 +16,7 @@
 #include "snapshot/disk/file_reader.h"
 #include "snapshot/disk/file_writer.h"
 #include "support/catch.h"
+#include "support/folder.h"
 #include "support/memory_disk.h"
 
 namespace mayfly {
@@ -210,8 +210,8 @@ TEST_CASE("the reader holds a bounded part of a file, however large the file is"
 // ---- the real file system
 
 TEST_CASE("each call of the real disk returns the system's error") {
-  const std::string folder = "disk_errors." + std::to_string(getpid());
-  std::filesystem::create_directories(folder);
+  const Folder own;
+  const std::string& folder = own.path();
   const std::string file = PathIn(folder, "file");
   std::ofstream(file) << "kept";
   Disk disk;
@@ -242,7 +242,6 @@ TEST_CASE("each call of the real disk returns the system's error") {
   REQUIRE(full >= 0);
   CHECK(disk.Write(full, "x", count) == ENOSPC);
   CHECK(disk.Close(full) == 0);
-  std::filesystem::remove_all(folder);
 }
 
 }  // namespace mayfly
