@@ -261,6 +261,15 @@ TEST_CASE_METHOD(DumpTest, "type 22 has Valkey's meaning in a payload of version
   CHECK(Run({"RESTORE", "new", "0", Payload(std::string("\x16\1\0\1f\1v", 7), 12)}) == Ok());
 }
 
+TEST_CASE_METHOD(DumpTest,
+                 "RESTORE draws no jitter: its TTL is what is left of a deadline that was drawn before") {
+  SetOption("ttl-jitter", "50");
+  for (int i = 0; i < 20; ++i) {
+    CHECK(Run({"RESTORE", "k", "60000", kText, "REPLACE"}) == Ok());
+    CHECK(Run({"PTTL", "k"}) == Integer(60'000));
+  }
+}
+
 TEST_CASE_METHOD(DumpTest, "IDLETIME says how long ago a key was accessed") {
   CHECK(Run({"RESTORE", "k", "0", kText, "IDLETIME", "1000"}) == Ok());
   CHECK(Run({"OBJECT", "IDLETIME", "k"}) == Integer(1000));

@@ -87,13 +87,16 @@ std::optional<int64_t> ReadTtl(Context& ctx, std::string_view text, bool absolut
   return ttl;
 }
 
-// The deadline of the key, or nothing if the deadline is over and that matters. REQUIRES: ReadTtl has read `ttl`.
+// The deadline of the key, or nothing if the deadline is over and that matters. Draws no jitter a second
+// time: the TTL is what another key has left. REQUIRES: ReadTtl has read `ttl`.
 std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, const Context& ctx) noexcept {
   const Now now = ctx.now;
   if (ttl == 0) return Expiry::Never();
   const int64_t unix_ms = absolute ? ttl : ttl + now.wall_ms;
   if (unix_ms <= now.wall_ms && ctx.RemovesOverdue()) return std::nullopt;
-  return absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
+  Expiry deadline = absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
+  deadline.standing = Expiry::Standing::kJittered;
+  return deadline;
 }
 
 // Gives the entry the access history of the options, or that of a new key. As in Redis, the policy decides which option
