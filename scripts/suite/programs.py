@@ -47,7 +47,7 @@ def read_summary(output, code):
 
 # The parts of the project that have tests of their own: floors of src, and the whole daemon.
 PARTS = ("base", "config", "resp", "cache", "server", "exec", "script", "snapshot", "replication", "net", "commands", "integration")
-_OTHER_PROGRAMS = {"net": ["sim_tests"], "commands": ["command_tests"], "integration": ["integration_tests"]}
+_OTHER_PROGRAMS = {"net": ["sim_tests"], "commands": ["command_tests", "crossing_tests"], "integration": ["integration_tests"]}
 
 
 def of(root, parts):
@@ -77,7 +77,7 @@ def environment(root):
 
 # Programs that run in several processes, each with an equal portion of the tests: a program has a limit of time, and the
 # longest would run alone at the end.
-_PORTIONS = {"command_tests": 8, "integration_tests": 3, "sim_tests": 2, "unit_cache": 2}
+_PORTIONS = {"command_tests": 8, "crossing_tests": 2, "integration_tests": 3, "sim_tests": 2, "unit_cache": 2}
 
 
 # An emulator has neither the kernel's pages (an arm64 allocator has some of 64 KB) nor its silence about signals.

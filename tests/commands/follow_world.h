@@ -63,6 +63,12 @@ class FollowTest : public MasterTest {
       follower.Slice();
     }
   }
+  // Carries the bytes that are there once, without any other work of either side. REQUIRES: Follow().
+  void CarryBytes() {
+    FakeTarget& link = follower.targets.last();
+    const std::string down = connection_->RunRaw(link.TakeBytes());
+    if (!down.empty()) link.Answer(down);
+  }
   void Follow() {
     REQUIRE(follower.Run({"REPLICAOF", "there", "7000"}) == Ok());
     AwaitLink();
