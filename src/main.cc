@@ -81,14 +81,18 @@ void WarnOfBacklog(const config::Settings& settings, Log& log) {
               " (net.core.somaxconn): more clients that connect at one time have to try again");
 }
 
+// A problem has a line for each wrong renaming.
 config::Problem RenameCommands(const config::Settings& settings, CommandTable& commands) {
+  std::string lines;
   for (const config::Renaming& renaming : settings.renamings) {
     const config::Problem problem = commands.Rename(renaming.from, renaming.to);
     if (!problem) continue;
     const std::string to = renaming.to.empty() ? "\"\"" : config::Printable(renaming.to);
-    return renaming.blame + ' ' + config::Printable(renaming.from) + ' ' + to + ": " + *problem;
+    lines.append(lines.empty() ? "" : "\n");
+    lines.append(renaming.blame + ' ' + config::Printable(renaming.from) + ' ' + to + ": " + *problem);
   }
-  return std::nullopt;
+  if (lines.empty()) return std::nullopt;
+  return lines;
 }
 
 void TellOfStart(Server& server, const net::ServerLoop& loop, net::ServiceManager& manager, Log& log) {
@@ -131,7 +135,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   net::ReserveStack();  // beyond the stack in use by now
   deadline.Watch(witness);
   Snapshots& snapshots = Snapshots::Of(server);
-  snapshots.WarnOfFolder();
+  snapshots.TellOfSavePoints();
   snapshots.RemoveLeftovers();
   snapshots.LoadSoon(server.clock.Read());
   StartReplication(server);
@@ -249,8 +253,8 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
   };
   CommandTable commands;
   note(RenameCommands(settings, commands));
-  if (const config::Problem problem = net::ChangeDirectory(settings.dir.path)) return note(problem);
-  note(CheckLogfile(settings.logfile));
+  const config::Problem elsewhere = net::ChangeDirectory(settings.dir.path);
+  elsewhere ? note(elsewhere) : note(CheckLogfile(settings.logfile));
   note(net::CheckAddresses(settings));
   if (settings.shards != 0) note(net::CheckShards(settings));
   SystemClock clock;
@@ -265,18 +269,17 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
 
 // Prints every problem of a conf file; returns 0 if there is none.
 int CheckConfig(const std::string& path, const config::Files& files, uint64_t memory_bytes) {
-  std::vector<std::string> problems = config::ProblemsOf(path, files);
+  config::CheckedFile checked = config::CheckFile(path, files);
   config::Options options(memory_bytes, files);
-  config::LoadResult loaded;
-  const std::vector<std::string> words{path};
-  if (problems.empty() && path != "-") {
-    loaded = options.Load(words, {});
-    loaded.error ? problems.push_back(*loaded.error) : TryOut(files, options, problems, loaded.warnings);
-  }
-  for (const std::string& warning : loaded.warnings) std::printf("warning: %s\n", warning.c_str());
-  for (const std::string& problem : problems) std::fprintf(stderr, "%s\n", problem.c_str());
-  if (problems.empty()) std::printf("%s: no problems\n", config::Printable(path).c_str());
-  return problems.empty() ? 0 : 1;
+  config::LoadResult loaded = options.Load(checked.sound);
+  for (std::string& warning : loaded.warnings) checked.warnings.push_back(std::move(warning));
+  loaded.error ? checked.problems.push_back(*loaded.error)
+               : TryOut(files, options, checked.problems, checked.warnings);
+  for (const std::string& warning : checked.warnings) std::printf("warning: %s\n", warning.c_str());
+  std::fflush(stdout);  // the problems come last, also where both streams are one
+  for (const std::string& problem : checked.problems) std::fprintf(stderr, "%s\n", problem.c_str());
+  if (checked.problems.empty()) std::printf("%s: no problems\n", config::Printable(path).c_str());
+  return checked.problems.empty() ? 0 : 1;
 }
 
 // Prints what a snapshot file has; returns 0 if a load would read it whole.

@@ -70,23 +70,24 @@ std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&
 namespace {
 
 // The shortest option with `name` as its beginning or as one of its words: maxmemory-policy for "policy".
-std::string_view LongerOption(std::string_view name) {
+std::string_view LongerOption(std::string_view name, bool (*fits)(const Option&)) {
   if (name.size() < kLeastLetters) return {};
   const std::string wanted = LowerCase(name);
   std::string_view shortest;
   for (const Option& option : MayflyOptions()) {
     const std::string words = '-' + std::string(option.name) + '-';
     const bool has = option.name.starts_with(wanted) || words.find('-' + wanted + '-') != std::string::npos;
-    if (has && (shortest.empty() || option.name.size() < shortest.size())) shortest = option.name;
+    if (has && fits(option) && (shortest.empty() || option.name.size() < shortest.size()))
+      shortest = option.name;
   }
   return shortest;
 }
 
 }  // namespace
 
-std::string DidYouMean(std::string_view name, std::string_view before) {
-  std::string_view nearest = NearestOption(name, [](const Option&) { return true; });
-  if (nearest.empty()) nearest = LongerOption(name);
+std::string DidYouMean(std::string_view name, std::string_view before, bool (*fits)(const Option&)) {
+  std::string_view nearest = NearestOption(name, fits);
+  if (nearest.empty()) nearest = LongerOption(name, fits);
   if (nearest.empty()) return {};
   return ", did you mean '" + std::string(before).append(nearest) + "'?";
 }

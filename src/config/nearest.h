@@ -13,8 +13,10 @@ bool AreNear(std::string_view text, std::string_view word);
 
 // The name of the nearest option with a true `fits`; empty if no option is near.
 std::string_view NearestOption(std::string_view name, bool (*fits)(const Option&));
-// Returns ", did you mean '<before>maxmemory'?" for the nearest option, or else for the shortest option with `name` as its
-// beginning or a word; an empty text without such an option.
-std::string DidYouMean(std::string_view name, std::string_view before = {});
+inline bool IsAnyOption(const Option&) { return true; }
+// Returns ", did you mean '<before>maxmemory'?" for the nearest option with a true `fits`, or else for the shortest such
+// option with `name` as its beginning or a word; an empty text without such an option.
+std::string DidYouMean(std::string_view name, std::string_view before = {},
+                       bool (*fits)(const Option&) = IsAnyOption);
 
 }  // namespace mayfly::config

@@ -266,9 +266,14 @@ std::string Snapshots::Path() const {
   return PathIn(settings.dir.path, settings.dbfilename);
 }
 
-void Snapshots::WarnOfFolder() {
+void Snapshots::TellOfSavePoints() {
   const config::Settings& settings = server_.options.settings();
-  if (settings.save.empty() || server_.log == nullptr) return;
+  if (server_.log == nullptr) return;
+  if (settings.save.empty() && !SavesToStop(WordsOfSignal()))
+    server_.log->Notice(
+        "nothing will be saved: there are no save points. The keys go with this process, unless a client "
+        "sends SAVE, BGSAVE or SHUTDOWN SAVE");
+  if (settings.save.empty()) return;
   const int error = disk_.MayWriteInto(settings.dir.path);
   if (error == 0) return;
   const std::string folder = PathIn(settings.dir.path, "");

@@ -94,8 +94,9 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   config::ShutdownFlags WordsOfSignal() const noexcept;
   // The server has served its last client. Logs how many keys go with the process.
   void End() noexcept;
-  // Warns at the start if save points would save into a folder without permission to write.
-  void WarnOfFolder();
+  // At the start, logs that nothing will be saved if there are no save points, and warns if they would save into a folder
+  // without permission to write.
+  void TellOfSavePoints();
   // At the start, removes half written files of killed processes from the folder, and logs the number of files.
   void RemoveLeftovers();
   // Begins to load the file named by the options, in slices. With load-mode wait, clients are refused meanwhile. Does nothing

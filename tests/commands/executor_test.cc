@@ -90,6 +90,23 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"SET", "k", "w"}) == Ok());
 }
 
+TEST_CASE_METHOD(CommandTest, "the OOM error says so if a volatile policy finds no key with a TTL") {
+  const std::string redis = "OOM command not allowed when used memory > 'maxmemory'.";
+  CHECK(Run({"SET", "stays", "v"}) == Ok());
+  SetOption("maxmemory", "1");
+  for (const char* policy :
+       {"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl", "volatile-s3fifo"}) {
+    INFO(policy);
+    SetOption("maxmemory-policy", policy);
+    CHECK(Run({"SET", "k", "v", "EX", "60"}) ==
+          Error(redis + " The volatile maxmemory-policy finds no key with a TTL to evict."));
+    // A script compares with Redis's text.
+    CHECK(Run({"EVAL", "return redis.pcall('set', KEYS[1], 'v')['err']", "1", "k"}) == Bulk(redis));
+  }
+  SetOption("maxmemory-policy", "noeviction");
+  CHECK(Run({"SET", "k", "v", "EX", "60"}) == Error(redis));
+}
+
 TEST_CASE_METHOD(CommandTest,
                  "over maxmemory the policy chooses the victims, and a key without a TTL stays") {
   Run({"SET", "stays", "v"});

@@ -173,8 +173,28 @@ TEST_CASE_METHOD(TtlWordsTest, "MAX bounds how far a deadline slides, in the uni
   CHECK(Pttl() == 1);
   AdvanceTime(1);
   CHECK(Run({"GET", "k"}) == Null());
-  Run({"SET", "k", "v", "PX", "60", "SLIDE", "MAX", "40"});
-  CHECK(Pttl() == 40);
+  Run({"SET", "k", "v", "PX", "60", "SLIDE", "MAX", "60"});
+  AdvanceTime(40);
+  Run({"GET", "k"});
+  CHECK(Pttl() == 20);
+}
+
+TEST_CASE_METHOD(TtlWordsTest, "a MAX below the TTL is an error and not a shorter TTL, whatever the jitter") {
+  const Reply kTooLow =
+      Error("ERR SLIDE MAX must not be less than the TTL: MAX counts from now, and ends the sliding");
+  Run({"SET", "k", "v", "EX", "100"});
+  CHECK(Run({"SET", "k", "w", "EX", "60", "SLIDE", "MAX", "10"}) == kTooLow);
+  CHECK(Run({"SET", "k", "w", "PX", "60", "JITTER", "100", "SLIDE", "MAX", "59"}) == kTooLow);
+  CHECK(Run({"GETEX", "k", "EX", "60", "SLIDE", "MAX", "59"}) == kTooLow);
+  CHECK(Run({"EXPIRE", "k", "60", "SLIDE", "MAX", "59"}) == kTooLow);
+  CHECK(Run({"PEXPIRE", "k", "60", "SLIDE", "MAX", "59"}) == kTooLow);
+  CHECK(Run({"EXPIRE", "absent", "60", "SLIDE", "MAX", "59"}) == kTooLow);
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  CHECK(Pttl() == 100'000);
+  for (int i = 0; i < 100; ++i) {
+    REQUIRE(Run({"SET", "k", "v", "PX", "60", "JITTER", "100", "SLIDE", "MAX", "60"}) == Ok());
+    CHECK(Pttl() <= 60);
+  }
 }
 
 TEST_CASE_METHOD(TtlWordsTest, "what does not touch a key does not move its deadline") {

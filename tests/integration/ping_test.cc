@@ -134,6 +134,70 @@ TEST_CASE("the image's entry point takes a first word redis-server for the daemo
   CHECK(output("nonsense.conf").starts_with("mayfly: nonsense.conf: No such file"));
 }
 
+// Redis saves with a file that has no line `save`.
+const std::string kNoSave =
+    "warning: nothing will be saved: the file has no line 'save'. Redis would then save by itself "
+    "(save 3600 1 300 100 60 10000), and Mayfly does not\n";
+
+TEST_CASE("--check-config says that nothing will be saved if a redis.conf has no line for it") {
+  const Folder folder;
+  const std::string file = folder / "redis.conf";
+  const auto check = [&](const std::string& text) {
+    std::ofstream(file) << text;
+    return Daemon::RunToEnd({"--check-config", file});
+  };
+  const std::string good = file + ": no problems\n";
+  CHECK(check("maxmemory 100mb\n").output == kNoSave + good);
+  CHECK(check("maxmemory 100mb\n").exit_code == 0);
+  for (const char* line : {"save 3600 1\n", "save \"\"\n", "save\n"}) CHECK(check(line).output == good);
+}
+
+TEST_CASE("--check-config goes on after a problem, and says all of them") {
+  const Folder folder;
+  const std::string file = folder / "my.conf";
+  const auto check = [&](const std::string& text) {
+    std::ofstream(file) << "save 60 1\n" << text;
+    return Daemon::RunToEnd({"--check-config", file}).output;
+  };
+  const auto has = [](const std::string& output, const std::string& line) {
+    return ("\n" + output).find("\n" + line) != std::string::npos;
+  };
+  const std::string all = check(
+      "dir /none\nuser ann on +nosuch\nuser bob on +nosuch\nrename-command NOSUCH x\n"
+      "rename-command NEITHER y\nbind 300.1.2.3 300.1.2.4\nlogfile /none/my.log\ntls-port 7\ntls-cert-file "
+      "/none\nport x\n");
+  INFO(all);
+  CHECK(has(all, file + ":11: port: argument couldn't be parsed into an integer\n"));
+  CHECK(has(all, "dir /none: "));
+  CHECK(has(all, file + ":3: user: "));
+  CHECK(has(all, file + ":4: user: "));
+  CHECK(has(all, file + ":5: rename-command NOSUCH x: "));
+  CHECK(has(all, file + ":6: rename-command NEITHER y: "));
+  CHECK(has(all, "cannot listen on 300.1.2.3: "));
+  CHECK(has(all, "cannot listen on 300.1.2.4: "));
+  CHECK(has(all, "cannot write the logfile /none/my.log\n"));
+  CHECK(has(check("namespace a prefix b: b prefix b:\nuser ann on +nosuch\n"), file + ":3: user: "));
+}
+
+TEST_CASE("--check-config says of lines without a value what a start would say") {
+  const Folder folder;
+  const std::string file = folder / "my.conf";
+  const auto check = [&](const std::string& text) {
+    std::ofstream(file) << "save 60 1\n" << text;
+    return Daemon::RunToEnd({"--check-config", file});
+  };
+  const std::string nowhere =
+      "nothing to listen on: there is no usable bind address and port, and no unixsocket\n";
+  for (const char* line : {"bind\n", "bind \"\"\n", "port 0\n"}) {
+    INFO(line);
+    CHECK(check(line).output == nowhere);
+    CHECK(check(line).exit_code == 1);
+    CHECK(check(std::string(line) + "unixsocket /tmp/mayfly.sock\n").exit_code == 0);
+  }
+  for (const char* name : {"user", "rename-command", "replicaof", "namespace", "ttl-rule", "metrics-bind"})
+    CHECK(check(std::string(name) + "\n").output == file + ":2: " + name + ": wrong number of arguments\n");
+}
+
 TEST_CASE("--check-config prints every problem of a conf file, and starts nothing") {
   const Folder folder;
   const std::string file = folder / "my.conf";
@@ -141,13 +205,13 @@ TEST_CASE("--check-config prints every problem of a conf file, and starts nothin
     std::ofstream(file) << text;
     return Daemon::RunToEnd({"--check-config", file});
   };
-  const Ended good = check("port 0\nmaxmemory 1gb\nhz 20\nuser app on >secret ~app:* +@read\n");
+  const Ended good = check("save \"\"\nmaxmemory 1gb\nhz 20\nuser app on >secret ~app:* +@read\n");
   CHECK(good.output ==
         "warning: options without a meaning here are ignored: hz\n" + file + ": no problems\n");
   CHECK(good.exit_code == 0);
   const Ended bad = check("port x\nmaxmemroy 1gb\n\nnamespace shop prefx a\nappendonly yes\ninclude /none\n");
   CHECK(bad.output ==
-        file + ":6: include /none: No such file or directory\n" + file +
+        kNoSave + file + ":6: include /none: No such file or directory\n" + file +
             ":1: port: argument couldn't be parsed into an integer\n" + file +
             ":2: unknown option 'maxmemroy', did you mean 'maxmemory'?\n" + file +
             ":4: namespace: after 'shop' comes prefix, maxmemory, maxkeys or default-ttl with its "
@@ -157,15 +221,15 @@ TEST_CASE("--check-config prints every problem of a conf file, and starts nothin
   CHECK(check("user app on >secret +nosuchcommand\n").exit_code == 1);
   CHECK(check("rename-command NOSUCH x\n").exit_code == 1);
   CHECK(check("tls-port 7\ntls-cert-file /none\n").exit_code == 1);
-  const Ended promises = check("maxmemory 1gb\nnamespace big prefix b: maxmemory 2gb\n");
+  const Ended promises = check("save 60 1\nmaxmemory 1gb\nnamespace big prefix b: maxmemory 2gb\n");
   CHECK(promises.output.starts_with("warning: the maxmemory limits of the namespaces are 2.00G together, "));
   CHECK(promises.exit_code == 0);
-  CHECK(check("maxmemory 100\n").output.starts_with("warning: "));
+  CHECK(check("save 60 1\nmaxmemory 100\n").output.starts_with("warning: maxmemory is 100B"));
   CHECK(check("dir /none\n").exit_code == 1);
-  CHECK(check("logfile /none/my.log\n").output == "cannot write the logfile /none/my.log\n");
+  CHECK(check("save 60 1\nlogfile /none/my.log\n").output == "cannot write the logfile /none/my.log\n");
   CHECK(check("dir " + folder.path() + "\nlogfile my.log\n").exit_code == 0);
   CHECK(access((folder / "my.log").c_str(), F_OK) != 0);
-  CHECK(check("bind 300.1.2.3\n").output.starts_with("cannot listen on 300.1.2.3: "));
+  CHECK(check("save 60 1\nbind 300.1.2.3\n").output.starts_with("cannot listen on 300.1.2.3: "));
   CHECK(check("shards 2\ncluster-enabled yes\n").exit_code == 1);
   CHECK(Daemon::RunToEnd({"--check-config"}).output ==
         "mayfly: --check-config takes one conf file, and nothing else\n");

@@ -213,6 +213,14 @@ TEST_CASE("a daemon whose last save fails goes on, unless it is forced to end") 
   CHECK(End(*ends).find("stopping without the save (force)") != std::string::npos);
 }
 
+TEST_CASE("a daemon that will save nothing says so at the start") {
+  const std::string line = "nothing will be saved: there are no save points";
+  CHECK(Daemon().log().find(line) != std::string::npos);
+  CHECK(Daemon({"--save", ""}).log().find(line) != std::string::npos);
+  CHECK(Daemon({"--save", "3600", "1"}).log().find(line) == std::string::npos);
+  CHECK(Daemon({"--shutdown-on-sigterm", "save"}).log().find(line) == std::string::npos);
+}
+
 TEST_CASE("save points whose folder cannot be written are told of at the start") {
   const Folder folder;
   // Root may write anywhere but there.

@@ -310,6 +310,34 @@ TEST_CASE("while a file is loaded, /readyz tells how far, and is ready unless cl
   CHECK(BodyOf(server.Get(http, kAlive)) == "alive\n");
 }
 
+// A replica loads its master's keys at any time.
+TEST_CASE("the status page shows the last load, and not a load at the start") {
+  MetricsServer server;
+  const std::string page = server.Get(server.ConnectHttp(), "GET / HTTP/1.1\r\nHost: localhost:9121\r\n\r\n");
+  CHECK(page.find(">Last load</h2>") != std::string::npos);
+  CHECK(page.find("at the start</h2>") == std::string::npos);
+}
+
+TEST_CASE("while every write gets MISCONF, or every read MASTERDOWN, /readyz is 503 and says why") {
+  MetricsServer server;
+  Peer& http = server.ConnectHttp();
+  uint32_t& modes = server.parts.server.modes;
+  CHECK(BodyOf(server.Get(http, kReady)) == "ready\n");
+  modes |= BitOf(Mode::kUnsaved);
+  std::string answer = server.Get(http, kReady);
+  CHECK(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  CHECK(BodyOf(answer) ==
+        "writes are refused (MISCONF): the last save has failed, and stop-writes-on-bgsave-error is on\n");
+  modes = (modes & ~BitOf(Mode::kUnsaved)) | BitOf(Mode::kNoMaster);
+  answer = server.Get(http, kReady);
+  CHECK(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
+  CHECK(BodyOf(answer).starts_with("requests are refused (MASTERDOWN): "));
+  modes &= ~BitOf(Mode::kNoMaster);
+  modes |= BitOf(Mode::kFewReplicas);
+  CHECK(BodyOf(server.Get(http, kReady)) == "ready\n");
+  CHECK(BodyOf(server.Get(http, kAlive)) == "alive\n");
+}
+
 TEST_CASE("while the server stops, /readyz says so until its clients are gone") {
   MetricsServer server;
   Peer& slow = server.Connect();

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "config/directive.h"
 #include "config/problem.h"
 #include "config/sources/files.h"
 
@@ -24,8 +25,15 @@ inline constexpr CheckFlag kCheckRdb{"--check-rdb", "snapshot file"};
 bool AsksForCheck(std::span<const std::string> words, const CheckFlag& flag, std::string& path,
                   Problem& problem);
 
-// All problems that would stop a daemon with this file, one line each: first unreadable lines, then the others in the order
-// of the file. Each problem of a single line begins with file and line. Variables of the environment are ignored.
-std::vector<std::string> ProblemsOf(const std::string& path, const Files& files);
+// The lines of a conf file and its includes, after a check of each line alone. Variables of the environment are ignored.
+struct CheckedFile {
+  // One line of text each: first unreadable lines, then the others in the order of the file, then what no single line is to
+  // blame for. The problem of a line begins with file and line.
+  std::vector<std::string> problems;
+  std::vector<std::string> warnings;
+  // The file without the lines of `problems`: Options::Load takes them, so that further checks find further problems.
+  std::vector<Directive> sound;
+};
+CheckedFile CheckFile(const std::string& path, const Files& files);
 
 }  // namespace mayfly::config

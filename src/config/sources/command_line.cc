@@ -119,6 +119,12 @@ class Flags {
 
 }  // namespace
 
+std::string IfFlagIsMeant(const std::string& word) {
+  if (word.find_first_of("./") != std::string::npos) return {};  // a path
+  const bool is_option = FindOption(LowerCase(word)) != nullptr;
+  return is_option ? ", did you mean '--" + LowerCase(word) + "'?" : DidYouMean(word, "--");
+}
+
 Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result) {
   if (Problem problem; AnswersCompletion(words, result, problem)) return problem;
   std::vector<std::string> joined;
@@ -126,11 +132,16 @@ Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result)
     joined.push_back(words[0]);
     words = words.subspan(1);
   } else if (!words.empty() && !IsFlag(words[0])) {
-    if (words[0].size() > 1 && words[0][0] == '-') return "unknown flag '" + Printable(words[0]) + "'";
+    if (words[0].size() > 1 && words[0][0] == '-')
+      return "unknown flag '" + Printable(words[0]) + "'" + IfFlagIsMeant(words[0].substr(1));
     result.conf_file = words[0];
     words = words.subspan(1);
   }
-  if (!words.empty() && !IsFlag(words[0])) return "unexpected argument '" + Printable(words[0]) + "'";
+  if (!words.empty() && !IsFlag(words[0])) {
+    std::string hint = IfFlagIsMeant(words[0]);  // as in `mayfly my.conf port 6380`
+    if (hint.empty() && result.conf_file) hint = IfFlagIsMeant(*result.conf_file);  // `mayfly port 6380`
+    return "unexpected argument '" + Printable(words[0]) + "'" + hint;
+  }
   for (std::string& flag : JoinFlags(words)) {
     const std::string_view name = std::string_view(flag).substr(0, flag.find('='));
     if (IsQuestion(name) && name.size() != flag.size()) return std::string(name) + " takes no value";

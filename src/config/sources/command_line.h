@@ -22,6 +22,9 @@ struct CommandLine {
   std::vector<Directive> directives;
 };
 
+// ", did you mean '--port'?" if a word in the place of the conf file is the name of an option, or nearly so; otherwise "".
+std::string IfFlagIsMeant(const std::string& word);
+
 // `words` do not contain the program's name. An include flag becomes one of the directives.
 [[nodiscard]] Problem ReadCommandLine(std::span<const std::string> words, CommandLine& result);
 

@@ -9,6 +9,7 @@
 #include "config/apply.h"
 #include "config/directive.h"
 #include "config/namespace_values.h"
+#include "config/nearest.h"
 #include "config/sources/candidate.h"
 #include "config/sources/command_line.h"
 #include "config/sources/conf_file.h"
@@ -24,6 +25,8 @@ namespace {
 std::string SetFailed(const std::string& name, const std::string& reason) {
   return "CONFIG SET failed (possibly related to argument '" + name + "') - " + reason;
 }
+
+bool IsKnownToConfig(const Option& option) { return !option.Has(kNoConfig); }
 
 void ResolveMaxMemory(uint64_t memory_bytes, MaxMemory& maxmemory, std::vector<std::string>& warnings) {
   maxmemory.Resolve(memory_bytes);
@@ -121,7 +124,10 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   }
   ConfFileReader reader(files_);
   std::vector<Directive> directives;
-  if (line.conf_file && (result.error = reader.Read(*line.conf_file, directives))) return result;
+  if (line.conf_file && (result.error = reader.Read(*line.conf_file, directives))) {
+    result.error->append(IfFlagIsMeant(*line.conf_file));
+    return result;
+  }
   const size_t of_conf_file = directives.size();
   for (const Directive& include : line.directives) {
     if (include.name != "include") continue;
@@ -133,15 +139,26 @@ LoadResult Options::Load(std::span<const std::string> words, std::span<const std
   std::copy_if(line.directives.begin(), line.directives.end(), std::back_inserter(directives),
                [](const Directive& directive) { return directive.name != "include"; });
 
-  State state;
-  std::map<const Option*, std::string> blames;
-  if ((result.error = Apply(directives, state, blames))) return result;
-  if ((result.error = Finish(state, blames, result.warnings))) return result;
-  state_ = std::move(state);
+  Adopt(directives, result);
+  if (result.error) return result;
   command_line_users_ =
       UsersIn(std::span(directives).subspan(of_conf_file), [](const auto&) { return true; });
   if (line.conf_file && *line.conf_file != "-") result.error = FindConfFile(*line.conf_file);
   return result;
+}
+
+LoadResult Options::Load(std::span<const Directive> directives) {
+  LoadResult result;
+  Adopt(directives, result);
+  return result;
+}
+
+void Options::Adopt(std::span<const Directive> directives, LoadResult& result) {
+  State state;
+  std::map<const Option*, std::string> blames;
+  if ((result.error = Apply(directives, state, blames))) return;
+  if ((result.error = Finish(state, blames, result.warnings))) return;
+  state_ = std::move(state);
 }
 
 // The path is made absolute now, because the working directory may change later.
@@ -229,7 +246,7 @@ Problem Options::CheckSet(std::span<const NameValue> pairs) const {
     if (option == nullptr || option->Has(kNoConfig))
       // Redis shows the name up to a zero byte.
       return "Unknown option or number of arguments for CONFIG SET - '" + name.substr(0, name.find('\0')) +
-             "'";
+             "'" + DidYouMean(name, {}, IsKnownToConfig);
     const char* reason = nullptr;
     if (option->Has(kFixed)) reason = "can't set immutable config";
     if (option->Has(kProtected)) reason = "can't set protected config";

@@ -55,6 +55,8 @@ class Options {
 
   // `words` are the command line without the program's name, `environment` all "NAME=value" texts.
   LoadResult Load(std::span<const std::string> words, std::span<const std::string> environment);
+  // Likewise, of lines that were read already (config/sources/check.h).
+  LoadResult Load(std::span<const Directive> directives);
 
   const Settings& settings() const noexcept { return state_.settings; }
   // What `maxmemory auto` and percentages are taken of; 0 = unknown.
@@ -123,6 +125,8 @@ class Options {
     std::map<const Option*, std::string> foreign;  // the values of options that only Redis has
   };
 
+  // Puts these lines in force, or sets the error of `result`.
+  void Adopt(std::span<const Directive> directives, LoadResult& result);
   Problem Apply(std::span<const Directive> directives, State& state,
                 std::map<const Option*, std::string>& blames) const;
   Problem Finish(State& state, std::map<const Option*, std::string>& blames,

@@ -167,14 +167,19 @@ config::Problem LoadUsersAtStart(Server& server) {
       return "Aborting startup because of ACL errors: " + *problem;
     return std::nullopt;
   }
+  std::string problems;
   for (const config::UserLine& line : settings.users) {
     User user(line.name, server.users.catalogue(), AllChannels(server));
-    if (config::Problem problem = ReadUser(server, line, user)) return problem;
+    if (const config::Problem problem = ReadUser(server, line, user)) {
+      problems.append(problems.empty() ? "" : "\n").append(*problem);
+      continue;
+    }
     if (!user.enabled() && server.log != nullptr)
       server.log->Warning("the user '", config::Printable(line.name), "' is disabled: its line has no 'on'");
     PutUser(server, std::move(user), nullptr);
   }
-  return std::nullopt;
+  if (problems.empty()) return std::nullopt;
+  return problems;
 }
 
 config::Problem LoadAclFile(Server& server, const Session* running) {

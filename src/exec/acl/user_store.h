@@ -11,7 +11,8 @@
 
 namespace mayfly {
 
-// Puts the users of the conf file or the aclfile in force. A problem is one line: the server must not start.
+// Puts the users of the conf file or the aclfile in force. A problem has a line for each wrong line `user`: the server must
+// not start.
 [[nodiscard]] config::Problem LoadUsersAtStart(Server& server);
 
 // ACL LOAD: replaces all users, or none if a line is wrong. A problem is an error text without "ERR ".

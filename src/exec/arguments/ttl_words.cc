@@ -24,6 +24,7 @@ bool TtlWords::Take(uint64_t word, Args& args) noexcept {
 }
 
 bool TtlWords::Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& terms) const {
+  const uint64_t asked_mono_ms = expiry.deadline_ms;  // without jitter
   if (jitter_) {
     int64_t percent = 0;
     if (!ParseInteger(*jitter_, percent)) return ctx.Fail(errors::kNotInteger), false;
@@ -36,8 +37,11 @@ bool TtlWords::Resolve(Context& ctx, TimeUnit unit, Expiry& expiry, EntryTerms& 
   if (!most_) return true;
   Expiry latest;
   if (!ReadExpiry(ctx, *most_, unit, TimeBase::kNow, latest)) return false;
+  if (latest.deadline_ms < asked_mono_ms)
+    return ctx.Fail("ERR SLIDE MAX must not be less than the TTL: MAX counts from now, and ends the sliding"),
+           false;
   terms.slide_until_ms = latest.deadline_ms;
-  expiry.deadline_ms = std::min(expiry.deadline_ms, latest.deadline_ms);
+  expiry.deadline_ms = std::min(expiry.deadline_ms, latest.deadline_ms);  // which jitter may have passed
   return true;
 }
 

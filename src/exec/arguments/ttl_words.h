@@ -2,7 +2,7 @@
 //
 //   EX 1800 JITTER 5          a deadline by chance between 5 % earlier and 5 % later
 //   EX 1800 SLIDE             each access moves the deadline to 1800 s after it
-//   EX 1800 SLIDE MAX 86400   but at most to 86400 s after now; in the unit of the time to live
+//   EX 1800 SLIDE MAX 86400   but at most to 86400 s after now; in the unit of the TTL, and not less than the TTL
 //
 // Reads in two steps, like ExpireOption, and holds views of the arguments.
 #pragma once

@@ -195,7 +195,7 @@ void Executor::RunPlanned() {
   Record(timer, batch_.requests().data() + batch_.requests().size());
 }
 
-// Most requests of a user with rules are allowed by these, and most of those in a cluster have their keys here.
+// Allows most requests of a user with rules, and most requests in a cluster, whose keys are mostly this node's.
 [[gnu::always_inline]] inline bool Executor::RunsPlainly(
     const Planned& planned, uint32_t modes, std::span<const std::string_view> call) const noexcept {
   constexpr uint32_t kLookedAt =
@@ -392,6 +392,7 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
   if (why != Refusal::kUnknownCommand && why != Refusal::kUnknownSubcommand) ++row->calls.rejected;
   std::string text = in_transaction ? ExplainInTransaction(why, server_, session, args, row)
                                     : Explain(why, server_, session, args, row);
+  if (origin == Origin::kClient) text.append(FurtherReason(why, server_));
   reply.Error(NoteRefusal(why, server_, session, row, std::move(text)));
   return CountErrors(reply);
 }
@@ -474,7 +475,7 @@ void Executor::Answer(Session& session, Write&& write) noexcept {
 [[gnu::noinline, gnu::cold]] void Executor::EndTooLong(Session& session, Origin origin) {
   if (!MayBlock(origin)) throw OutputTooLong();
   if (session.attached()) server_.sessions.MarkDirty(session);  // though it may have nothing to write
-  if (session.output.full()) return;                            // whoever writes it closes the client
+  if (session.output.full()) return;                            // its writer closes the client
   session.Set(Mode::kDropped);
   ++server_.stats.output_limit_disconnections;
   server_.incidents.Tell(Incidents::Kind::kUnreadReplies, now_.mono_ms, server_.log, "closing client ",

@@ -4,7 +4,9 @@
 #include <cassert>
 #include <new>
 
+#include "base/eviction_policy.h"
 #include "base/text/ascii.h"
+#include "config/sources/options.h"
 #include "exec/acl/permission.h"
 #include "exec/call/errors.h"
 #include "exec/call/usage.h"
@@ -151,6 +153,20 @@ std::string Explain(Refusal why, Server& server, const Session& session, const A
   }
   assert(false);
   return {};
+}
+
+std::string_view FurtherReason(Refusal why, const Server& server) noexcept {
+  if (why != Refusal::kMemory) return {};
+  switch (server.options.settings().maxmemory_policy) {
+    case EvictionPolicy::kVolatileLru:
+    case EvictionPolicy::kVolatileLfu:
+    case EvictionPolicy::kVolatileRandom:
+    case EvictionPolicy::kVolatileTtl:
+    case EvictionPolicy::kVolatileS3Fifo:
+      return " The volatile maxmemory-policy finds no key with a TTL to evict.";
+    default:
+      return {};
+  }
 }
 
 std::string ExplainInTransaction(Refusal why, Server& server, const Session& session, const Args& args,

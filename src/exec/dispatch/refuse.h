@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/time/clock.h"
 #include "exec/call/args.h"
@@ -19,8 +20,8 @@ class MemoryGate;
 struct Server;
 
 // `modes`: those of the session and of the server. `row`: null if the command is unknown. `gate`: evicts, to make room for a
-// command that writes, or refuses it; null: the call ignores the limits of memory. It is not asked during CLIENT PAUSE either,
-// which holds the command back.
+// command that writes, or refuses it; null: the call ignores the limits of memory. WhyRefused does not use
+// the gate during CLIENT PAUSE, which holds the command back.
 Refusal WhyRefused(Server& server, const Session& session, uint32_t modes, const Args& args,
                    const TableRow* row, MemoryGate* gate, Now now);
 
@@ -31,5 +32,8 @@ std::string Explain(Refusal why, Server& server, const Session& session, const A
 // The same for a part of a transaction, which was not refused when it was queued.
 std::string ExplainInTransaction(Refusal why, Server& server, const Session& session, const Args& args,
                                  const TableRow* row);
+// A sentence after Redis's text, for a client's own request; "" if there is none. Scripts compare an error with Redis's text,
+// so an error within a script gets no further sentence.
+std::string_view FurtherReason(Refusal why, const Server& server) noexcept;
 
 }  // namespace mayfly

@@ -15,6 +15,7 @@ namespace {
 
 // The empty tables and the program's own parts take nearly as much.
 constexpr uint64_t kLeast = 1 << 20;
+constexpr uint64_t kLeastUnit = 1000;  // 1k
 
 }  // namespace
 
@@ -23,9 +24,12 @@ std::vector<std::string> MemoryWarnings(const config::MaxMemory& maxmemory, cons
   const uint64_t bytes = maxmemory.bytes;
   if (bytes == 0) return lines;
   const std::string what = "maxmemory is " + FormatBytesHuman(bytes);
-  if (bytes < kLeast) {
+  if (bytes < kLeastUnit) {  // so the value had no unit
     const std::string number = std::to_string(bytes);
     lines.push_back(what + ": a number without a unit is bytes. Megabytes are written " + number + "mb");
+  } else if (bytes < kLeast) {
+    lines.push_back(
+        what + ", and the program itself takes more: writes will be refused. Sizes have units, as in 100mb");
   } else if (bytes < facts.used_bytes) {
     lines.push_back(what + ", but " + FormatBytesHuman(facts.used_bytes) +
                     " are used: keys will be evicted, or writes refused");

@@ -148,9 +148,10 @@ bool Connection::HasBeenAboveSoft(uint64_t ms) {
   if (!is_above_hard && !(is_above_soft && HasBeenAboveSoft(soft_ms))) return false;
   const size_t waiting = waiting_output();
   const bool by_pool = limit.hard_bytes == 0 || waiting < limit.hard_bytes;
-  DropForOutput(IsStranger()                ? "more than a client that has not logged in may"
-                : by_pool && output_.full() ? "more than is left for output"
-                                            : "more than client-output-buffer-limit");
+  DropForOutput(IsStranger() ? "more than a client that has not logged in may"
+                : by_pool && output_.full()
+                    ? "more than maxmemory leaves for the unread replies of all clients"
+                    : "more than client-output-buffer-limit");
   return true;
 }
 

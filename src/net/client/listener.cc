@@ -19,6 +19,9 @@
 namespace mayfly::net {
 namespace {
 
+constexpr std::string_view kNowhere =
+    "nothing to listen on: there is no usable bind address and port, and no unixsocket";
+
 std::string CannotListen(const std::string& where, const std::string& why) {
   return "cannot listen on " + where + ": " + why;
 }
@@ -193,8 +196,7 @@ config::Problem Listeners::Open(const config::Settings& settings) {
   if (!settings.unixsocket.empty()) {
     if (config::Problem problem = OpenUnix(settings, backlog)) return problem;
   }
-  if (sockets_.empty())
-    return "nothing to listen on: there is no usable bind address and port, and no unixsocket";
+  if (sockets_.empty()) return std::string(kNowhere);
   return std::nullopt;
 }
 
@@ -598,11 +600,16 @@ void Listeners::EndPause() {
 }
 
 config::Problem CheckAddresses(const config::Settings& settings) {
+  const bool has_place = !settings.bind.empty() && (settings.port != 0 || settings.tls_port != 0);
+  if (!has_place && settings.unixsocket.empty() && settings.shards == 0) return std::string(kNowhere);
+  std::string lines;
   for (const config::BindAddress& address : settings.bind) {
     std::string why;
-    if (ResolveHost(address.host, 0, why).empty()) return CannotListen(address.host, why);
+    if (!ResolveHost(address.host, 0, why).empty()) continue;
+    lines.append(lines.empty() ? "" : "\n").append(CannotListen(address.host, why));
   }
-  return std::nullopt;
+  if (lines.empty()) return std::nullopt;
+  return lines;
 }
 
 }  // namespace mayfly::net

@@ -152,7 +152,8 @@ class Listeners {
   bool closed_ = false;
 };
 
-// Returns Open's problem for unknown bind addresses. Opens nothing; may wait for a name server.
+// Returns Open's problem if there is nothing to listen on, or a line for each unknown address of bind. Opens nothing; may wait
+// for a name server.
 [[nodiscard]] config::Problem CheckAddresses(const config::Settings& settings);
 
 }  // namespace mayfly::net

@@ -20,6 +20,17 @@ constexpr std::string_view kMetrics = "text/plain; version=0.0.4; charset=utf-8"
 constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
 
+// Why all writes, or all requests for keys, are refused until somebody acts; "" if they are not. A master without enough
+// replicas stays ready: replicas may look for the master by its readiness.
+std::string_view WhyNotReady(uint32_t modes) noexcept {
+  if ((modes & BitOf(Mode::kUnsaved)) != 0)
+    return "writes are refused (MISCONF): the last save has failed, and stop-writes-on-bgsave-error is on\n";
+  if ((modes & BitOf(Mode::kNoMaster)) != 0)
+    return "requests are refused (MASTERDOWN): the link to the master is down, and replica-serve-stale-data "
+           "is off\n";
+  return {};
+}
+
 }  // namespace
 
 HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, Circumstances now) const {
@@ -41,6 +52,8 @@ HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, 
 
 HttpClient::Answer HttpService::Readiness(bool stopping) const {
   if (stopping) return {.status = kUnavailable, .type = kPlain, .body = "stopping\n"};
+  if (const std::string_view why = WhyNotReady(server_.modes); !why.empty())
+    return {.status = kUnavailable, .type = kPlain, .body = std::string(why)};
   const SaveFigures& figures = server_.stats.saves;
   const bool waits = (server_.modes & BitOf(Mode::kLoading)) != 0;
   HttpClient::Answer answer{

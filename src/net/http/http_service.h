@@ -2,8 +2,9 @@
 //
 //   /metrics      Prometheus's text (exec/metrics/metrics_page.h)
 //   /livez        200 while the loop turns
-//   /readyz       200 while clients are served, also while a file is loaded, with the progress; 503 while clients wait for a
-//                 file (load-mode wait), and once the server stops
+//   /readyz       200 while clients are served, also while a file is loaded, with the progress; 503 with the reason while
+//                 clients wait for a file (load-mode wait), while every write gets MISCONF or every read MASTERDOWN, and
+//                 once the server stops
 //   /             the status page; /status.json, polled by the page's script (exec/metrics/status_json.h)
 //
 // Clients of this machine get answers only under one of the machine's own names (host_rule.h). Probes are answered under any

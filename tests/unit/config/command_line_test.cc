@@ -24,6 +24,16 @@ TEST_CASE("flags have the names of the options in a conf file") {
   CHECK(loaded.options.settings().timeout_seconds == 9);
 }
 
+TEST_CASE("the name of an option without its dashes gets a hint") {
+  CHECK(ErrorOf({"port", "6380"}) == "unexpected argument '6380', did you mean '--port'?");
+  CHECK(ErrorOf({"maxmemroy", "1gb"}) == "unexpected argument '1gb', did you mean '--maxmemory'?");
+  CHECK(ErrorOf({"my.conf", "hz", "10"}) == "unexpected argument 'hz', did you mean '--hz'?");
+  CHECK(ErrorOf({"-port", "6380"}) == "unknown flag '-port', did you mean '--port'?");
+  CHECK(ErrorOf({"port"}) == "port: No such file or directory, did you mean '--port'?");
+  CHECK(ErrorOf({"my.conf", "more.conf"}) == "unexpected argument 'more.conf'");
+  CHECK(ErrorOf({"./port"}) == "./port: No such file or directory");
+}
+
 TEST_CASE("a flag takes every word up to the next flag, also one that begins with a dash") {
   const TestFiles files;
   const std::vector<BindAddress> both{{"127.0.0.1", false}, {"::1", true}};

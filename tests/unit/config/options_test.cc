@@ -274,6 +274,14 @@ TEST_CASE("CONFIG SET fails in Redis's words") {
   };
   CHECK(set("FOO", "bar") == "Unknown option or number of arguments for CONFIG SET - 'FOO'");
   CHECK(set("user", "bob") == "Unknown option or number of arguments for CONFIG SET - 'user'");
+  CHECK(set("maxmem", "5") ==
+        "Unknown option or number of arguments for CONFIG SET - 'maxmem', did you mean 'maxmemory'?");
+  CHECK(set("slowlog-max-lne", "5") ==
+        "Unknown option or number of arguments for CONFIG SET - 'slowlog-max-lne', did you mean "
+        "'slowlog-max-len'?");
+  // A name that CONFIG does not know is no help.
+  CHECK(set("rename-comand", "x") ==
+        "Unknown option or number of arguments for CONFIG SET - 'rename-comand'");
   CHECK(set("maxmemory", "abc") == failed("maxmemory", "argument must be a memory value"));
   CHECK(set("MAXMEMORY", "abc") == failed("maxmemory", "argument must be a memory value"));
   CHECK(set("databases", "3") == failed("databases", "can't set immutable config"));

@@ -23,7 +23,18 @@ TEST_CASE("a number of megabytes without its unit is warned of") {
   REQUIRE(WarningsOf(100).size() == 1);
   CHECK(WarningsOf(100)[0] ==
         "maxmemory is 100B: a number without a unit is bytes. Megabytes are written 100mb");
-  CHECK(WarningsOf(kMb - 1).size() == 1);
+  CHECK(WarningsOf(999)[0].ends_with(": a number without a unit is bytes. Megabytes are written 999mb"));
+}
+
+TEST_CASE("a maxmemory that may have a unit, and is too small, is not called a number without one") {
+  for (const uint64_t bytes : {uint64_t{1000}, uint64_t{1024}, kMb - 1}) {
+    REQUIRE(WarningsOf(bytes).size() == 1);
+    CHECK(WarningsOf(bytes)[0].find("without a unit") == std::string::npos);
+  }
+  CHECK(WarningsOf(1024)[0] ==
+        "maxmemory is 1.00K, and the program itself takes more: writes will be refused. Sizes have units, as "
+        "in "
+        "100mb");
 }
 
 TEST_CASE("a maxmemory below what is used is warned of") {
