@@ -75,10 +75,12 @@ bool RequireGroup(Context& ctx, const Args& args, const Key& key, FoundGroup& fo
   return found.group != nullptr;
 }
 
-// An ID, or "$" for the last one of the stream, which may be null. Nothing after having answered the error.
-std::optional<StreamId> ReadGroupId(Context& ctx, std::string_view text, const StreamValue* stream) {
+// An ID, or "$" for the last one of the stream, which may be null. Nothing after having answered the error. As in Redis, SETID also takes
+// "-" and "+", and CREATE does not.
+std::optional<StreamId> ReadGroupId(Context& ctx, std::string_view text, const StreamValue* stream,
+                                    StreamIdForm form) {
   if (text == "$") return stream != nullptr ? stream->last_id() : StreamId{};
-  const std::optional<StreamIdText> read = ReadStreamId(ctx, text, StreamIdForm::kStrict);
+  const std::optional<StreamIdText> read = ReadStreamId(ctx, text, form);
   if (!read) return std::nullopt;
   return read->id;
 }
@@ -95,7 +97,7 @@ void Create(Context& ctx, Args& args) {
   Typed<StreamValue> found;
   if (!FindStream(ctx, key, options.make_stream, found)) return;
   if (args.size() > kMostWordsToCreate) return ctx.Fail(errors::WrongSubcommand("XGROUP", args[1]));
-  const std::optional<StreamId> id = ReadGroupId(ctx, args[4], found.value);
+  const std::optional<StreamId> id = ReadGroupId(ctx, args[4], found.value, StreamIdForm::kStrict);
   if (!id) return;
   if (GroupOf(found, args[3]) != nullptr) return ctx.Fail("BUSYGROUP Consumer Group name already exists");
   if (found.value == nullptr) {
@@ -120,7 +122,7 @@ void SetId(Context& ctx, Args& args) {
   FoundGroup found;
   if (!RequireGroup(ctx, args, key, found)) return;
   if (args.size() > kMostWordsToSetId) return ctx.Fail(errors::WrongSubcommand("XGROUP", args[1]));
-  const std::optional<StreamId> id = ReadGroupId(ctx, args[4], found.stream);
+  const std::optional<StreamId> id = ReadGroupId(ctx, args[4], found.stream, StreamIdForm::kRange);
   if (!id) return;
   const Effect effect = EffectOf("SETID", args);
   const Event event = kIdSet.With(effect);
