@@ -44,8 +44,8 @@ constexpr Without kOptionsWithoutRow[] = {
 // Sections of caching.md, lifetimes.md and memory.md without a feature of their own.
 constexpr Without kSectionsWithoutRow[] = {
     {"contents limits", "of every page"},
-    {"what-ends-a-lease renew-a-value-before-its-deadline many-callers-on-one-connection "
-     "take-from-your-language",
+    {"what-ends-a-lease renew-a-value-before-its-deadline callers-and-connections "
+     "many-callers-on-one-connection take-from-your-language",
      "more of leases"},
     {"how-commands-change-a-deadline read-a-value-and-the-ttl", "a table of other rows"},
     {"hear-of-keys-at-their-deadline", "clients hear; the keys are those of expiry on time"},

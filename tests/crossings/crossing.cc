@@ -47,7 +47,7 @@ int64_t Crossing::Counter(const std::string& field) { return FieldOfInfo(writer(
 void Crossing::NoteCounters() {
   for (const char* field :
        {"expired_keys", "evicted_keys", "invalidated_keys", "tasks_delivered", "keyspace_misses_expired",
-        "keyspace_misses_invalidated", "stale_served", "hits_at_twice_the_memory", "clock_steps"})
+        "keyspace_misses_invalidated", "stale_served", "hits_at_twice_the_memory"})
     counted_[field] = Counter(field);
 }
 

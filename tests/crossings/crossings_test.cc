@@ -73,7 +73,7 @@ void RunColumn(Column column) {
     const std::string faults = FaultsIn(*feature, ways);
     if (const Mark* known = MarkOf(feature->known, column); known != nullptr) {
       if (faults.empty()) {
-        WARN(feature->name << " holds now: its mark can go: " << known->why);
+        FAIL_CHECK(feature->name << " holds now, and its mark must go: " << known->why);
       } else {
         WARN(feature->name << " fails as is known: " << known->why << "\n" << faults);
       }

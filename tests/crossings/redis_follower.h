@@ -24,7 +24,7 @@ class RedisFollower {
   // Returns when it has what the master has written.
   void CatchUp(SnapshotTest& master);
   // Keeps the keys, and follows nobody.
-  void Leave();
+  void Leave() noexcept;
   Reply Ask(const Words& request);
 
  private:

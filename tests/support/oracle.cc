@@ -92,6 +92,8 @@ void Oracle::WaitUntilReady() {
     if (size <= 0) throw std::runtime_error("redis-server is missing or does not start: " + log);
     log.append(piece.data(), static_cast<size_t>(size));
   }
+  // Nobody reads the log from now on: a full pipe would stop the server. It ignores SIGPIPE.
+  close(std::exchange(log_, -1));
 }
 
 void Oracle::Stop() noexcept {
