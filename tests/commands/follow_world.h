@@ -37,6 +37,7 @@ class Follower : public SnapshotTest {
 class FollowTest : public MasterTest {
  public:
   FollowTest() {
+    follower.server().server.run_id = std::string(40, 'f');  // the first name of its own stream
     if (std::getenv("SEED") != nullptr) server().server.log = &log_;
   }
   // Lets time pass on both sides, and carries bytes until neither has any.

@@ -13,7 +13,12 @@ namespace mayfly::testing {
 
 inline const std::string kSnapshotPath = "./dump.rdb";
 
-class SnapshotTest : public CommandTest {
+// The server's threads use the disk until the server is gone.
+struct HasMemoryDisk {
+  MemoryDisk disk;
+};
+
+class SnapshotTest : public HasMemoryDisk, public CommandTest {
  public:
   SnapshotTest() {
     StartWith("enable-debug-command", "yes");
@@ -49,8 +54,6 @@ class SnapshotTest : public CommandTest {
   void FillWith(size_t keys) {
     for (size_t i = 0; i < keys; ++i) Run({"SET", "key:" + std::to_string(i), "value " + std::to_string(i)});
   }
-
-  MemoryDisk disk;
 };
 
 }  // namespace mayfly::testing
