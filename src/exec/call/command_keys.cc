@@ -32,9 +32,8 @@ size_t KeyAfter(const KeyAfterWord& word, size_t at, std::span<const std::string
   for (; at + 1 < call.size(); ++at) {
     const auto is = [&](std::string_view upper) { return EqualsIgnoringCase(call[at], upper); };
     if (at >= word.from && std::any_of(word.words.begin(), word.words.end(), is)) return at + 1;
-    for (const KeyAfterWord::Skipped& skipped : word.skipped) {
-      if (is(skipped.word)) at += skipped.arguments;
-    }
+    const auto skipped = std::ranges::find_if(word.skipped, is, &KeyAfterWord::Skipped::word);
+    if (skipped != word.skipped.end()) at += skipped->arguments;  // perhaps beyond the end
   }
   return 0;
 }
