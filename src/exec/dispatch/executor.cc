@@ -244,9 +244,8 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   // An empty line, or *0: Redis too ignores them, except that they end a CLIENT REPLY SKIP.
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
-  // A script that was suspended has run: its client gets the script's answer.
-  const bool has_run =
-      resumed != nullptr && !was_held_back && row != nullptr && (row->command->flags & kSkipMonitor) != 0;
+  // A script that was suspended has run: its client gets the script's answer. What was parked has a row.
+  const bool has_run = resumed != nullptr && !was_held_back && (row->command->flags & kSkipMonitor) != 0;
   const Refusal why = has_run ? Refusal::kNone : WhyRefused(server_, session, modes, args, row, &gate_, now_);
   if (why != Refusal::kNone) {
     RefuseClient(why, session, args, row);
