@@ -356,12 +356,12 @@ TEST_CASE_METHOD(KnownFaultsTest, "R#14970: a user's name that would be two line
 // ---- requests
 
 TEST_CASE("CVE-2026-27623: requests without a word leave nothing behind, wherever the bytes are split") {
-  const std::string kEmpty[] = {"*0\r\n", "*-1\r\n", "\r\n", "\n", "   \r\n", "*-5\r\n"};
-  const std::string kPing[] = {"PING\r\n", "*1\r\n$4\r\nPING\r\n"};
-  for (const std::string& one : kEmpty) {
-    for (const std::string& two : kEmpty) {
-      for (const std::string& ping : kPing) {
-        for (const std::string& last : kPing) {
+  const std::string empties[] = {"*0\r\n", "*-1\r\n", "\r\n", "\n", "   \r\n", "*-5\r\n"};
+  const std::string pings[] = {"PING\r\n", "*1\r\n$4\r\nPING\r\n"};
+  for (const std::string& one : empties) {
+    for (const std::string& two : empties) {
+      for (const std::string& ping : pings) {
+        for (const std::string& last : pings) {
           const std::string bytes = one + two + ping + two + last;
           KnownFaultsTest whole;
           const std::string expected = whole.RunRaw(bytes);
