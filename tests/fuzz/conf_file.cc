@@ -75,7 +75,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string bytes(reinterpret_cast<const char*>(data), size);
   const size_t end = bytes.find('\0');
   std::string conf = bytes.substr(0, end);
-  Options options(1 << 30, FilesOf(conf));
+  const auto files = FilesOf(conf);  // the options borrow it
+  Options options(1 << 30, files);
   const LoadResult result = options.Load(kWords, {});
   for (const char c : result.error.value_or("")) {
     if (c < ' ' || c > '~') std::abort();
@@ -84,7 +85,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (result.error || end == std::string::npos) return 0;
   SetEach(options, std::string_view(bytes).substr(end + 1));
   if (options.Rewrite()) return 0;
-  Options again(1 << 30, FilesOf(conf));
+  Options again(1 << 30, files);
   if (again.Load(kWords, {}).error || again.Match("*") != options.Match("*")) std::abort();
   return 0;
 }
