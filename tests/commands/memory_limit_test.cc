@@ -41,13 +41,13 @@ struct SaidMemory final : ProcessMemory {
 // With a guard of resident memory, which a server in a test does not have.
 class PressureTest : public MemoryLimitTest {
  public:
-  PressureTest() { Guard(&resident, kMostBytes); }
+  PressureTest() { Guard(&resident_, kMostBytes); }
   ~PressureTest() { Guard(nullptr, 0); }
   // Resident memory is so near to the limit that about half of maxmemory may be used.
   void Press() { LookAt(kMostBytes / 1000 * 935); }
   void Relax() { LookAt(0); }
   // The same as Press, and nobody has looked yet.
-  void Swell() { resident.bytes = kMostBytes / 1000 * 935; }
+  void Swell() { resident_.bytes = kMostBytes / 1000 * 935; }
 
  private:
   static constexpr uint64_t kMostBytes = uint64_t{1} << 30;
@@ -57,12 +57,12 @@ class PressureTest : public MemoryLimitTest {
     std::construct_at(&server().resident, memory, limit_bytes);
   }
   void LookAt(uint64_t bytes) {
-    resident.bytes = bytes;
+    resident_.bytes = bytes;
     server().resident.Look(server().databases.heap().ChurnedBytes(), server().memory.All(),
                            server().options.settings().maxmemory.bytes);
   }
 
-  SaidMemory resident;
+  SaidMemory resident_;
 };
 
 std::string FieldOf(const std::string& info, const std::string& name) {

@@ -180,15 +180,15 @@ TEST_CASE_METHOD(TtlWordsTest, "MAX bounds how far a deadline slides, in the uni
 }
 
 TEST_CASE_METHOD(TtlWordsTest, "a MAX below the TTL is an error and not a shorter TTL, whatever the jitter") {
-  const Reply kTooLow =
+  const Reply too_low =
       Error("ERR SLIDE MAX must not be less than the TTL: MAX counts from now, and ends the sliding");
   Run({"SET", "k", "v", "EX", "100"});
-  CHECK(Run({"SET", "k", "w", "EX", "60", "SLIDE", "MAX", "10"}) == kTooLow);
-  CHECK(Run({"SET", "k", "w", "PX", "60", "JITTER", "100", "SLIDE", "MAX", "59"}) == kTooLow);
-  CHECK(Run({"GETEX", "k", "EX", "60", "SLIDE", "MAX", "59"}) == kTooLow);
-  CHECK(Run({"EXPIRE", "k", "60", "SLIDE", "MAX", "59"}) == kTooLow);
-  CHECK(Run({"PEXPIRE", "k", "60", "SLIDE", "MAX", "59"}) == kTooLow);
-  CHECK(Run({"EXPIRE", "absent", "60", "SLIDE", "MAX", "59"}) == kTooLow);
+  CHECK(Run({"SET", "k", "w", "EX", "60", "SLIDE", "MAX", "10"}) == too_low);
+  CHECK(Run({"SET", "k", "w", "PX", "60", "JITTER", "100", "SLIDE", "MAX", "59"}) == too_low);
+  CHECK(Run({"GETEX", "k", "EX", "60", "SLIDE", "MAX", "59"}) == too_low);
+  CHECK(Run({"EXPIRE", "k", "60", "SLIDE", "MAX", "59"}) == too_low);
+  CHECK(Run({"PEXPIRE", "k", "60", "SLIDE", "MAX", "59"}) == too_low);
+  CHECK(Run({"EXPIRE", "absent", "60", "SLIDE", "MAX", "59"}) == too_low);
   CHECK(Run({"GET", "k"}) == Bulk("v"));
   CHECK(Pttl() == 100'000);
   for (int i = 0; i < 100; ++i) {

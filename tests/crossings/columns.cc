@@ -231,11 +231,11 @@ enum class By { kSnapshot, kStream };
 class MayflyReplica : public Crossing {
  public:
   explicit MayflyReplica(By by) : by_(by) {}
-  SnapshotTest& writer() override { return world; }
-  std::vector<SnapshotTest*> worlds() override { return {&world, &world.follower}; }
+  SnapshotTest& writer() override { return world_; }
+  std::vector<SnapshotTest*> worlds() override { return {&world_, &world_.follower}; }
   void Begin() override {
-    world.SetOption("repl-timeout", "10000");
-    world.follower.SetOption("repl-timeout", "10000");
+    world_.SetOption("repl-timeout", "10000");
+    world_.follower.SetOption("repl-timeout", "10000");
     if (by_ == By::kStream) Follow();
   }
   void Cross() override {
@@ -248,39 +248,39 @@ class MayflyReplica : public Crossing {
 
  protected:
   Reply DoRead(const Words& request) override {
-    if (turns_) world.TurnWheels();
-    world.Carry();
-    return Look(world.follower, request);
+    if (turns_) world_.TurnWheels();
+    world_.Carry();
+    return Look(world_.follower, request);
   }
   void Carry() override {
-    if (follows_ && carries) world.Carry();
+    if (follows_ && carries_) world_.Carry();
   }
   void Advance(uint64_t ms) override {
     turns_ = true;
-    world.AdvanceTime(ms);
-    world.follower.AdvanceTime(ms);
+    world_.AdvanceTime(ms);
+    world_.follower.AdvanceTime(ms);
     Carry();
   }
   void LetTime(uint64_t ms) override {
     turns_ = false;
-    world.LetTimePass(ms);
-    world.follower.LetTimePass(ms);
+    world_.LetTimePass(ms);
+    world_.follower.LetTimePass(ms);
   }
   void Follow() {
-    world.follower.LetTimePass(static_cast<uint64_t>(world.WallMs() - world.follower.WallMs()));
-    REQUIRE(world.follower.Run({"REPLICAOF", "there", "7000"}) == Ok());
+    world_.follower.LetTimePass(static_cast<uint64_t>(world_.WallMs() - world_.follower.WallMs()));
+    REQUIRE(world_.follower.Run({"REPLICAOF", "there", "7000"}) == Ok());
     // Threads write and read the file: time does not pass while they do.
     constexpr int kRounds = 1'000'000;
-    for (int round = 0; round < kRounds && world.Link("master_link_status") != "up"; ++round) {
-      world.Pass(round < 100 || round % 1'000 == 0 ? 2 : 0);
+    for (int round = 0; round < kRounds && world_.Link("master_link_status") != "up"; ++round) {
+      world_.Pass(round < 100 || round % 1'000 == 0 ? 2 : 0);
       std::this_thread::yield();
     }
-    REQUIRE(world.Link("master_link_status") == "up");
+    REQUIRE(world_.Link("master_link_status") == "up");
     follows_ = true;
   }
 
-  FollowTest world;
-  bool carries = true;
+  FollowTest world_;
+  bool carries_ = true;
 
  private:
   const By by_;
@@ -295,18 +295,18 @@ class OptionsAtOne : public MayflyReplica {
     refuses = true;
   }
   std::vector<SnapshotTest*> worlds() override {
-    return {at_master_ ? static_cast<SnapshotTest*>(&world) : &world.follower};
+    return {at_master_ ? static_cast<SnapshotTest*>(&world_) : &world_.follower};
   }
   bool only_compares() const override { return true; }
   void CompareBoth() override {
     for (const int64_t ms : {25'000, 61'000, 100'000}) {
       AdvanceTo(ms);
       const std::string when = " at " + std::to_string(ms) + " ms";
-      const Words keys = SortedKeys(world);
-      Check(SortedKeys(world.follower) == keys, "the replica has other keys than the master" + when);
+      const Words keys = SortedKeys(world_);
+      Check(SortedKeys(world_.follower) == keys, "the replica has other keys than the master" + when);
       for (const std::string& key : keys) {
         for (const Words& request : {Words{"PEXPIRETIME", key}, Words{"DEBUG", "DIGEST-VALUE", key}})
-          Check(world.follower.Run(request) == world.Run(request), "the replica has another " + key + when);
+          Check(world_.follower.Run(request) == world_.Run(request), "the replica has another " + key + when);
       }
     }
   }
@@ -326,11 +326,11 @@ class Promotion : public MayflyReplica {
  public:
   using MayflyReplica::MayflyReplica;
   bool at_home() const override { return !promoted_; }
-  SnapshotTest& writer() override { return promoted_ ? world.follower : static_cast<SnapshotTest&>(world); }
+  SnapshotTest& writer() override { return promoted_ ? world_.follower : static_cast<SnapshotTest&>(world_); }
   // Nothing reaches the replica before WAIT.
   void Begin() override {
     MayflyReplica::Begin();
-    carries = false;
+    carries_ = false;
   }
   void Cross() override {
     CrossWhile([] {});
@@ -339,33 +339,33 @@ class Promotion : public MayflyReplica {
     MayflyReplica::Cross();
     end();
     Await();
-    world.Cut();
-    REQUIRE(world.follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+    world_.Cut();
+    REQUIRE(world_.follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
     promoted_ = true;
   }
 
  protected:
   Reply DoRead(const Words& request) override { return Look(writer(), request); }
   void Advance(uint64_t ms) override {
-    promoted_ ? world.follower.AdvanceTime(ms) : MayflyReplica::Advance(ms);
+    promoted_ ? world_.follower.AdvanceTime(ms) : MayflyReplica::Advance(ms);
   }
   void LetTime(uint64_t ms) override {
-    promoted_ ? world.follower.LetTimePass(ms) : MayflyReplica::LetTime(ms);
+    promoted_ ? world_.follower.LetTimePass(ms) : MayflyReplica::LetTime(ms);
   }
 
  private:
   // Bytes cross, but the master has no time for other work unless WAIT needs it: for the keys of INVALIDATE, for one.
   void Await() {
     constexpr int kRounds = 20;
-    std::vector<Reply> replies = TakeReplies(world.RunRaw(EncodeRequest({"WAIT", "1", "0"})));
+    std::vector<Reply> replies = TakeReplies(world_.RunRaw(EncodeRequest({"WAIT", "1", "0"})));
     for (int round = 0; round < 100 * kRounds && replies.empty(); ++round) {
-      world.CarryBytes();
+      world_.CarryBytes();
       if (round > kRounds) {
-        world.TurnWheels();
-        world.Slice();
+        world_.TurnWheels();
+        world_.Slice();
       }
-      world.follower.Slice();
-      replies = world.client().Received();
+      world_.follower.Slice();
+      replies = world_.client().Received();
     }
     REQUIRE(replies == std::vector<Reply>{Integer(1)});
   }

@@ -230,7 +230,7 @@ void CheckPending(Crossing& c) {
 // ---- packed forms of values
 
 const std::vector<Words>& OfEveryForm() {
-  static const std::vector<Words> requests = {
+  static const std::vector<Words> kRequests = {
       {"RPUSH", "k:list", "a", "bb", "17", "a longer element"},
       {"SADD", "k:ints", "1", "2", "300000"},
       {"SADD", "k:set", "a", "bb", "17", "a longer member"},
@@ -239,7 +239,7 @@ const std::vector<Words>& OfEveryForm() {
       {"XADD", "k:stream", "5-1", "f", "v", "g", "w"},
       {"PFADD", "k:hll", "a", "b", "c"},
       {"SET", "k:int", "-12"}};
-  return requests;
+  return kRequests;
 }
 void MakeForms(Crossing& c) {
   for (const Words& request : OfEveryForm()) {

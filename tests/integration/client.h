@@ -8,7 +8,7 @@
 
 #include "integration/daemon.h"
 
-struct redisContext;
+struct redisContext;  // NOLINT(readability-identifier-naming): the name is of hiredis
 
 namespace mayfly {
 
