@@ -68,7 +68,8 @@ MasterLink::MasterLink(Server& server, Disk& disk)
       figures_(server.link),
       account_(server.hubs.accounts, account_bytes_),
       commands_(server),
-      shown_(no_chunks_) {
+      shown_(no_chunks_),
+      stale_drop_(server) {
   server.options.Follow([this](const config::Settings&) { GateStaleData(); },
                         &config::Settings::replica_serve_stale_data);
   server.options.Follow(
@@ -109,6 +110,7 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   NoteMasterKeys(false);
   Become(State::kConnect, now);
   server_.executor->FollowRole();
+  stale_drop_.Begin();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }
 
@@ -126,6 +128,7 @@ void MasterLink::FollowNone(Now now) noexcept {
   if (loading) server_.modes |= BitOf(Mode::kLoading);
   const bool had_cutoff = commands_.cutoff().any();
   commands_.cutoff().End(now);
+  stale_drop_.End();
   Replicas::Of(server_).TakeOver(had_cutoff, now);
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following no master any more");

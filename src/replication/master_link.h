@@ -28,6 +28,7 @@
 #include "config/settings.h"
 #include "replication/handshake.h"
 #include "replication/master_commands.h"
+#include "replication/stale_drop.h"
 #include "replication/transfer.h"
 #include "server/clients/session.h"
 #include "server/figures/link_figures.h"
@@ -134,6 +135,7 @@ class MasterLink final : public LatePart,
   Session shown_;                                   // LinkFigures::client
   std::unique_ptr<OutgoingConnection> connection_;  // null: none
   std::optional<Handshake> handshake_;
+  StaleDrop stale_drop_;
   bool gets_cutoffs_ = false;  // the stream may have cutoffs
   Handover handover_ = Handover::kNone;
   std::unique_ptr<Transfer> transfer_;  // owns the file

@@ -322,6 +322,46 @@ TEST_CASE_METHOD(FollowTest, "the window of a stale value follows") {
 }
 
 TEST_CASE_METHOD(FollowTest,
+                 "a server that begins to follow drops its stale values in slices, and has none afterwards") {
+  constexpr int kKeys = 20'000;
+  const auto info = [&](const std::string& field) {
+    const std::string text = follower.Run({"INFO", "everything"}).text;
+    const size_t at = text.find("\n" + field + ":") + field.size() + 2;
+    return text.substr(at, text.find('\r', at) - at);
+  };
+  for (int i = 0; i < kKeys; ++i)
+    follower.Run({"SET", "k" + std::to_string(i), "old", "PX", "10", "STALE", "3000"});
+  follower.AdvanceTime(10);
+  REQUIRE(info("stale_values") == std::to_string(kKeys));
+  REQUIRE(follower.Run({"REPLICAOF", "there", "7000"}) == Ok());
+  CHECK(info("stale_values") == std::to_string(kKeys));
+  CHECK(follower.server().server.databases.DropSomeStale(100));
+  CHECK(info("stale_values") == std::to_string(kKeys - 100));
+  AwaitLink();
+  const bool in_time = GENERATE(true, false);  // before this server is a master again
+  if (in_time) {
+    for (int i = 0; i < kKeys && info("stale_values") != "0"; ++i) follower.Slice();
+    CHECK(info("stale_values") == "0");
+  }
+
+  // Nor does a value of the master become stale here.
+  Run({"SET", "page", "v", "PX", "1000", "STALE", "30000"});
+  Pass(1'000);
+  CHECK((info("stale_values") == "0") == in_time);
+  Cut();
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(info("stale_values") == "0");
+  CHECK(info("stale_evicted") == "0");
+  for (const char* const key : {"k0", "k19999", "page"})
+    CHECK(follower.Run({"TAKE", key, "LEASE", "1000"}).elements[1] == Null());
+
+  // A master's values become stale.
+  follower.Run({"SET", "page", "v", "PX", "1000", "STALE", "30000"});
+  follower.AdvanceTime(1'000);
+  CHECK(follower.Run({"TAKE", "page", "LEASE", "1000"}).elements[1] == Bulk("v"));
+}
+
+TEST_CASE_METHOD(FollowTest,
                  "what meets a member that is due, among very many, does the same at the follower") {
   constexpr int kMembers = 11'000;
   constexpr int kTtlMs = 1'000'000;

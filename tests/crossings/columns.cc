@@ -326,6 +326,7 @@ class Promotion : public MayflyReplica {
  public:
   using MayflyReplica::MayflyReplica;
   bool at_home() const override { return !promoted_; }
+  bool has_stale_values() const override { return false; }
   SnapshotTest& writer() override { return promoted_ ? world_.follower : static_cast<SnapshotTest&>(world_); }
   // Nothing reaches the replica before WAIT.
   void Begin() override {

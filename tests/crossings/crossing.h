@@ -70,6 +70,8 @@ class Crossing {
 
   // SLIDE, STALE, TAGS, INTO and deadlines of members of sets have crossed, too, and the rest of `check` tests them.
   virtual bool has_terms() const { return true; }
+  // Stale values in their windows have crossed, too.
+  virtual bool has_stale_values() const { return true; }
   // The server of the writes is the one that made the keys, without a break.
   virtual bool at_home() const { return true; }
   virtual bool reads_at_mayfly() const { return true; }

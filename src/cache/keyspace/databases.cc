@@ -234,6 +234,16 @@ bool Databases::EvictStale(Now now) noexcept {
   return true;
 }
 
+bool Databases::DropSomeStale(size_t budget) noexcept {
+  for (const auto& database : databases_) {
+    for (; database->stale().size() != 0; --budget) {
+      if (budget == 0) return true;
+      database->stale().DropColdest();
+    }
+  }
+  return false;
+}
+
 size_t Databases::stale_values() const noexcept {
   size_t values = 0;
   for (const auto& database : databases_) values += database->stale().size();

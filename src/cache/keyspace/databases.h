@@ -179,6 +179,8 @@ class Databases {
   // Drops the stale value with the oldest last use, by its keyspace's list; of equal values the lowest keyspace id's.
   // Returns false if there are no stale values.
   bool EvictStale(Now now) noexcept;
+  // Drops about `budget` stale values. Returns true if some are left.
+  bool DropSomeStale(size_t budget) noexcept;
   size_t stale_values() const noexcept;
   uint64_t stale_bytes() const noexcept;
 
@@ -196,8 +198,8 @@ class Databases {
   bool active_expiry() const noexcept { return active_expiry_; }
   // For a replica; active expiry is off while expired keys are kept. kRemoved frees them.
   void TreatExpired(ExpiredKeys how) noexcept;
-  // While a master is followed, no task is delivered, and a key whose namespace gets no share (OwnersExhausted) stays outside of
-  // the namespace.
+  // While a master is followed, no task is delivered, no value becomes stale, and a key whose namespace gets no share
+  // (OwnersExhausted) stays outside of the namespace.
   void FollowMaster(bool follows) noexcept { parts_.follows_master = follows; }
   ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
   // Frees expired keys and stale values of all databases, and delivers tasks. Touches at most `budget` entries. Returns true if

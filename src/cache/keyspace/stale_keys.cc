@@ -22,7 +22,7 @@ uint64_t StaleKeys::bytes() const noexcept { return values_ != nullptr ? values_
 
 bool StaleKeys::Keep(uint64_t hash, Entry& entry, Now now) noexcept {
   const Expiry end = EndOfWindow(entry);
-  if (end.Reached(now)) return false;
+  if (end.Reached(now) || parts_.follows_master) return false;
   if (values_ == nullptr) {
     values_.reset(new (std::nothrow) StaleValues(parts_.heap, parts_.hasher, parts_.DrawTableOrder(),
                                                  parts_.rearm, id_, now));
@@ -53,9 +53,13 @@ void StaleKeys::DropOf(const Key& key) noexcept {
 
 const Entry* StaleKeys::Coldest() const noexcept { return values_ != nullptr ? values_->Coldest() : nullptr; }
 
-void StaleKeys::Evict() noexcept {
+void StaleKeys::DropColdest() noexcept {
   Entry& entry = *values_->Coldest();
   Free(parts_.hasher(entry.key()), entry);
+}
+
+void StaleKeys::Evict() noexcept {
+  DropColdest();
   ++parts_.expiry_stats.evicted_stale;
 }
 

@@ -3,6 +3,8 @@
 // Either a key exists or its value is stale, never both: the creation of a key drops its stale value. The first stale value
 // makes the store (cache/gone/stale_values.h). Expiry may not fail: without memory for the store, the value is freed.
 //
+// While a master is followed no value becomes stale: the master's stream does not say when a stale value goes.
+//
 // Owns the entries. Loop thread only.
 #pragma once
 
@@ -43,7 +45,8 @@ class StaleKeys {
   uint64_t bytes() const noexcept;  // with their table
   // The least recently used stale value, or null.
   const Entry* Coldest() const noexcept;
-  // Drops the least recently used stale value, and counts it as evicted. REQUIRES: size() is not 0.
+  // Both drop the least recently used stale value, and Evict counts it as evicted. REQUIRES: size() is not 0.
+  void DropColdest() noexcept;
   void Evict() noexcept;
 
   // ---- for the keyspace

@@ -175,17 +175,7 @@ bool ClusterReload::DropSome(Now now, size_t budget) noexcept {
     cursor_ = next;
     keys_dropped_ = next == 0;
   }
-  return DropSomeStale(budget);
-}
-
-bool ClusterReload::DropSomeStale(size_t budget) noexcept {
-  Keyspace& keyspace = server_.databases.At(0);
-  for (; budget != 0; --budget) {
-    const Entry* const entry = keyspace.stale().Coldest();
-    if (entry == nullptr) return false;
-    keyspace.stale().Drop(keyspace.KeyOf(entry->key()));
-  }
-  return true;
+  return server_.databases.DropSomeStale(budget);  // of all slots: stale values are optional, and rare
 }
 
 }  // namespace mayfly

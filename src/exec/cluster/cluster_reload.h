@@ -47,8 +47,6 @@ class ClusterReload final : private SlicedWork::Step {
   bool DoSome(Now now, size_t budget) noexcept override;
   // Drops some keys of other nodes' slots. Returns true if there may be more.
   bool DropSome(Now now, size_t budget) noexcept;
-  // Drops stale values of all slots: stale values are optional, and rare.
-  bool DropSomeStale(size_t budget) noexcept;
 
   Server& server_;
   std::unique_ptr<ClusterMap> next_;  // null: no map was prepared
