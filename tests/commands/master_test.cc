@@ -431,17 +431,27 @@ TEST_CASE_METHOD(MasterTest, "a change in another database comes after a SELECT"
   CHECK(replica.Take() == Together({"SELECT 0", "SET c 1", "SELECT 3", "SET d 1"}));
 }
 
-TEST_CASE_METHOD(MasterTest, "FLUSHDB and FLUSHALL empty the databases that had keys") {
+TEST_CASE_METHOD(MasterTest,
+                 "FLUSHDB and FLUSHALL empty the databases that had keys, and FLUSHALL the files too") {
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1"});
   replica.Take();
   RunRaw(Pipeline({{"SET", "b", "1"}, {"FLUSHDB"}, {"SET", "c", "1"}}));
   CHECK(replica.Take() == Together({"SET b 1", "FLUSHDB ASYNC", "SET c 1"}));
   Run({"FLUSHALL"});
-  const Heard lines = replica.Take();
+  Heard lines = replica.Take();
   CHECK(std::ranges::count(lines, "FLUSHDB ASYNC") >= 1);
+  CHECK(std::ranges::count(lines, "FLUSHALL ASYNC") == 1);
+  CHECK(std::ranges::find(lines, "FLUSHALL ASYNC") > std::ranges::find(lines, "FLUSHDB ASYNC"));
   for (const std::string& line : lines)
-    CHECK((line == "FLUSHDB ASYNC" || line.starts_with("SELECT ") || line == "MULTI" || line == "EXEC"));
+    CHECK((line == "FLUSHDB ASYNC" || line == "FLUSHALL ASYNC" || line.starts_with("SELECT ") ||
+           line == "MULTI" || line == "EXEC"));
+  RunRaw(Pipeline(
+      {{"SET", "a", "1"}, {"LPUSH", "l", "1"}, {"FLUSHALL"}, {"SET", "b", "1"}, {"LPUSH", "l", "2"}}));
+  lines = replica.Take();
+  const auto flush = std::ranges::find(lines, "FLUSHALL ASYNC");
+  CHECK(std::find(lines.begin(), flush, "SET b 1") == flush);
+  CHECK(std::find(flush, lines.end(), "SET b 1") != lines.end());
 }
 
 TEST_CASE_METHOD(MasterTest, "SWAPDB is told once, before what is written afterwards") {

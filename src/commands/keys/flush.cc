@@ -1,8 +1,10 @@
 // DBSIZE, FLUSHALL, NSFLUSH, SWAPDB and kin: size, emptying and exchange of a whole database or namespace.
 #include <algorithm>
+#include <string_view>
 
 #include "cache/keyspace/databases.h"
 #include "exec/dispatch/context.h"
+#include "replication/replicas.h"
 #include "server/waiting/leases.h"
 #include "snapshot/snapshots.h"
 
@@ -38,6 +40,9 @@ void FlushAll(Context& ctx, Args& args) {
   ctx.server.databases.FlushAll(ctx.now);
   for (unsigned i = 0; i < ctx.server.databases.count(); ++i) NoteFlushed(ctx.server, i);
   if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server)) snapshots->NoteAllFlushed(ctx.now);
+  // Replicas have been told to empty each database. They also take the keys out of their files.
+  constexpr std::string_view kFlushAll[] = {"FLUSHALL", "ASYNC"};
+  Replicas::Forward(ctx.server, ctx.session.db, kFlushAll);
   ctx.reply.Ok();
 }
 
