@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cache/types/watches.h"
 #include "exec/arguments/stream_arguments.h"
 #include "exec/arguments/stream_read_options.h"
 #include "exec/arguments/wait_limit.h"
@@ -13,6 +14,7 @@
 #include "exec/values/group_access.h"
 #include "exec/values/group_counts.h"
 #include "exec/values/group_effects.h"
+#include "exec/values/saved_access.h"
 #include "server/waiting/parking.h"
 
 namespace mayfly::stream_group_read_commands {
@@ -103,9 +105,17 @@ void EditSource(Context& ctx, const Source& source, Edit&& edit, What&& what) {
   EditGroup(ctx, key, found, std::forward<Edit>(edit), std::forward<What>(what));
 }
 
+// A client that was woken in vain is not worth reading large groups at once for a save (AwaitSaveOfGroups).
+bool WouldHurrySave(const Context& ctx, const StreamReadOptions& options, const Source& source) {
+  const StreamWatch* const watch = source.found.stream->stream_watch();
+  return ctx.wake() != WakeReason::kNone && watch != nullptr && watch->UnreadPending() > kTakenAtOnce &&
+         source.found.group->FindConsumer(options.consumer) != nullptr;
+}
+
 // The consumer has asked for entries of a source that has none: it is made if there is none, and is idle no more. Returns true
 // if it was made.
 bool SeeConsumer(Context& ctx, const StreamReadOptions& options, const Source& source) {
+  if (WouldHurrySave(ctx, options, source)) return false;
   GroupEffects effects(WantsEffects(ctx), options.group, options.consumer);
   Event event;
   bool created = false;
@@ -237,13 +247,19 @@ class GroupReader {
   bool changed_ = false;
 };
 
-// Returns the number of sources with an answer.
-size_t ReadEach(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
+// A step of a request that may have changed something before.
+template <typename Step>
+void GoOn(Context& ctx, bool changed, Step&& step) {
+  changed ? GoOnAfterChange(ctx, step) : step();
+}
+
+// Returns the number of sources with an answer. Sets `changed` if anything changes.
+size_t ReadEach(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources,
+                bool& changed) {
   const bool pairs = ctx.reply.version() == 2;
   size_t count = 0;
-  bool changed = false;
   for (const Source& source : sources) {
-    const auto read = [&] {
+    GoOn(ctx, changed, [&] {
       // A stream that is named twice has fewer entries the second time, perhaps none.
       if (!HasAnswer(source)) {
         changed |= SeeConsumer(ctx, options, source);
@@ -255,40 +271,45 @@ size_t ReadEach(Context& ctx, const StreamReadOptions& options, const std::vecto
       GroupReader reader(ctx, options, source);
       reader.Edit();
       changed |= reader.changed();
-    };
-    changed ? GoOnAfterChange(ctx, read) : read();
+    });
   }
   return count;
 }
 
-// False if no source has an answer.
-bool ReplySources(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources) {
+// False if no source has an answer. Sets `changed` if anything changes.
+bool ReplySources(Context& ctx, const StreamReadOptions& options, const std::vector<Source>& sources,
+                  bool& changed) {
   if (std::none_of(sources.begin(), sources.end(), HasAnswer)) {
-    ReadEach(ctx, options, sources);
+    ReadEach(ctx, options, sources, changed);
     return false;
   }
   resp::Deferred answers = ctx.reply.Defer();
-  const size_t count = ReadEach(ctx, options, sources);
+  const size_t count = ReadEach(ctx, options, sources, changed);
   ctx.reply.version() == 2 ? answers.Array(count) : answers.Map(count);
   return true;
 }
 
-// Pending entries that the stream has no more are pending no more, as for XCLAIM.
-void ForgetGone(Context& ctx, const std::vector<Source>& sources) {
+// Pending entries that the stream has no more are pending no more, as for XCLAIM. Returns true if there were any.
+bool ForgetGone(Context& ctx, const std::vector<Source>& sources) {
+  bool changed = false;
   for (const Source& source : sources) {
     if (source.gone.empty()) continue;
-    GroupEffects effects(WantsEffects(ctx), source.found.group->name, {});
-    Event event;
-    EditSource(
-        ctx, source,
-        [&](StreamValue&, StreamGroup& group) {
-          for (const StreamId id : source.gone) {
-            group.Acknowledge(id);
-            effects.NoteReleased(id);
-          }
-        },
-        [&] { return event = effects.Tell(kDelivered), &event; });
+    GoOn(ctx, changed, [&] {
+      GroupEffects effects(WantsEffects(ctx), source.found.group->name, {});
+      Event event;
+      EditSource(
+          ctx, source,
+          [&](StreamValue&, StreamGroup& group) {
+            for (const StreamId id : source.gone) {
+              group.Acknowledge(id);
+              effects.NoteReleased(id);
+            }
+          },
+          [&] { return event = effects.Tell(kDelivered), &event; });
+    });
+    changed = true;
   }
+  return changed;
 }
 
 // With CLAIM a wait may have to look again before its end.
@@ -314,10 +335,10 @@ void XReadGroup(Context& ctx, Args& args) {
   if (IsOver(ctx)) return;
   std::vector<Source> sources;
   if (!ReadSources(ctx, args, options, sources)) return;
-  ForgetGone(ctx, sources);
-  if (ReplySources(ctx, options, sources)) return;
+  bool changed = ForgetGone(ctx, sources);
+  if (ReplySources(ctx, options, sources, changed)) return;
   if (!options.deadline_mono_ms || !ctx.MayPark()) return ctx.reply.NullArray();
-  Wait(ctx, args, options, sources);
+  GoOn(ctx, changed, [&] { Wait(ctx, args, options, sources); });
 }
 
 constexpr std::array<std::string_view, 1> kStreams = {"STREAMS"};

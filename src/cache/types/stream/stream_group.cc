@@ -24,8 +24,11 @@ constexpr size_t kMuch = 8;
 class StreamGroup::Recount {
  public:
   explicit Recount(StreamGroup& group, const StreamConsumer& consumer) noexcept
-      : group_(group), consumer_(consumer), before_(Bytes()) {}
-  ~Recount() { group_.Count(Bytes() - before_); }
+      : group_(group), consumer_(consumer), before_(Bytes()), pending_before_(group.pending()) {}
+  ~Recount() {
+    group_.Count(Bytes() - before_);
+    group_.account_->pending += group_.pending() - pending_before_;
+  }
   Recount(const Recount&) = delete;
   Recount& operator=(const Recount&) = delete;
 
@@ -35,9 +38,10 @@ class StreamGroup::Recount {
   StreamGroup& group_;
   const StreamConsumer& consumer_;
   const uint64_t before_;
+  const size_t pending_before_;
 };
 
-StreamGroup::StreamGroup(std::string_view its_name, StreamId last, int64_t read, uint64_t& account)
+StreamGroup::StreamGroup(std::string_view its_name, StreamId last, int64_t read, Account& account)
     : name(its_name), last_id(last), entries_read(read), account_(&account) {
   Count(kNodeBytes + MallocSizeClass(sizeof(StreamGroup)) + TextBytes(name));
 }
@@ -148,6 +152,7 @@ bool StreamGroup::AddPending(StreamId id, int64_t ms, uint32_t count) {
   const uint64_t before = pending_.Bytes();
   pending_.Insert(id, {ms, count, Delivery::kNobody});
   Count(pending_.Bytes() - before);
+  ++account_->pending;
   return true;
 }
 
@@ -160,10 +165,11 @@ bool StreamGroup::Assign(StreamId id, StreamConsumer& to) {
   return true;
 }
 
-std::unique_ptr<StreamGroup> StreamGroup::Clone(uint64_t& account) const {
+std::unique_ptr<StreamGroup> StreamGroup::Clone(Account& account) const {
   auto copy = std::make_unique<StreamGroup>(name, last_id, entries_read, account);
   copy->pending_ = pending_.Clone();
   copy->Count(copy->pending_.Bytes());
+  account.pending += copy->pending();
   copy->numbers_.resize(numbers_.size());
   copy->free_numbers_.reserve(copy->numbers_.capacity());
   copy->free_numbers_ = free_numbers_;
@@ -180,16 +186,19 @@ std::unique_ptr<StreamGroup> StreamGroup::Clone(uint64_t& account) const {
   return copy;
 }
 
-void StreamGroup::MoveTo(uint64_t& account) noexcept {
-  *account_ -= bytes_;
+void StreamGroup::MoveTo(Account& account) noexcept {
+  Leave();
   account_ = &account;
-  *account_ += bytes_;
+  account_->bytes += bytes_;
+  account_->pending += pending();
 }
 
 bool StreamGroup::FreeSome(size_t budget) noexcept {
   const uint64_t before = pending_.Bytes();
+  const size_t pending_before = pending();
   const bool all = pending_.FreeSome(budget);
   Count(pending_.Bytes() - before);
+  account_->pending += pending() - pending_before;
   if (!all) return false;
   for (size_t freed = 0; !consumers_.empty() && freed < budget; ++freed) {
     StreamConsumer& consumer = *consumers_.begin()->second;

@@ -60,11 +60,16 @@ struct Delivery {
 
 class StreamGroup {
  public:
+  // The sums of several groups.
+  struct Account {
+    uint64_t bytes = 0;
+    uint64_t pending = 0;  // entries
+  };
   static constexpr int64_t kUnknown = -1;
 
-  // Borrows `account`, for bytes.
-  StreamGroup(std::string_view its_name, StreamId last, int64_t read, uint64_t& account);
-  ~StreamGroup() { *account_ -= bytes_; }
+  // Borrows `account`.
+  StreamGroup(std::string_view its_name, StreamId last, int64_t read, Account& account);
+  ~StreamGroup() { Leave(); }
   StreamGroup(const StreamGroup&) = delete;
   StreamGroup& operator=(const StreamGroup&) = delete;
 
@@ -107,9 +112,9 @@ class StreamGroup {
 
   uint64_t Bytes() const noexcept { return bytes_; }
   // Throws std::bad_alloc.
-  std::unique_ptr<StreamGroup> Clone(uint64_t& account) const;
-  // From now on the bytes are in another account.
-  void MoveTo(uint64_t& account) noexcept;
+  std::unique_ptr<StreamGroup> Clone(Account& account) const;
+  // From now on the group counts in another account.
+  void MoveTo(Account& account) noexcept;
   // Frees at most about `budget` pending entries or consumers. Returns true when none is left.
   // REQUIRES: the group is no longer in use.
   bool FreeSome(size_t budget) noexcept;
@@ -117,7 +122,7 @@ class StreamGroup {
   bool Validate() const;
 
  private:
-  // Counts what a change of pending_ or of a consumer's IDs has made of the bytes.
+  // Counts what a change of pending_ or of a consumer's IDs has made of the bytes and of the pending entries.
   class Recount;
 
   static uint64_t BytesOf(const StreamConsumer& consumer) noexcept;
@@ -126,7 +131,11 @@ class StreamGroup {
   void MakeFreeNumber();
   void Count(uint64_t more) noexcept {
     bytes_ += more;
-    *account_ += more;
+    account_->bytes += more;
+  }
+  void Leave() noexcept {
+    account_->bytes -= bytes_;
+    account_->pending -= pending();
   }
 
   IdChunks<Delivery> pending_;
@@ -134,7 +143,7 @@ class StreamGroup {
   std::vector<StreamConsumer*> numbers_;                                   // null: free
   std::vector<uint32_t> free_numbers_;                                     // with room for all
   uint64_t bytes_ = 0;
-  uint64_t* account_;
+  Account* account_;
 };
 
 }  // namespace mayfly

@@ -28,7 +28,7 @@ const StreamGroup* StreamGroups::After(const StreamGroup* before) const noexcept
 }
 
 StreamGroup& StreamGroups::Add(std::string_view name, StreamId last, int64_t entries_read) {
-  auto made = std::make_unique<StreamGroup>(name, last, entries_read, bytes_);
+  auto made = std::make_unique<StreamGroup>(name, last, entries_read, account_);
   StreamGroup& group = *made;
   groups_.emplace(group.name, std::move(made));
   return group;
@@ -39,14 +39,7 @@ void StreamGroups::TakeFrom(StreamGroups& from, StreamGroup& group) {
   const auto old = from.groups_.find(group.name);
   place->second = std::move(old->second);
   from.groups_.erase(old);
-  group.MoveTo(bytes_);
-}
-
-bool StreamGroups::AnyPending() const noexcept {
-  for (const auto& [name, group] : groups_) {
-    if (group->pending() != 0) return true;
-  }
-  return false;
+  group.MoveTo(account_);
 }
 
 bool StreamGroups::AllAreDoneWith(StreamId id) const noexcept {
@@ -71,9 +64,11 @@ size_t StreamGroups::AcknowledgeBefore(StreamId end) noexcept {
   return held;
 }
 
-uint64_t StreamGroups::Bytes() const noexcept { return MallocSizeClass(sizeof(StreamGroups)) + bytes_; }
+uint64_t StreamGroups::Bytes() const noexcept {
+  return MallocSizeClass(sizeof(StreamGroups)) + account_.bytes;
+}
 
-bool StreamGroups::IsLarge() const noexcept { return bytes_ > kFewBytes; }
+bool StreamGroups::IsLarge() const noexcept { return account_.bytes > kFewBytes; }
 
 bool StreamGroups::FreeSome(size_t budget) noexcept {
   for (size_t freed = 0; IsLarge() && freed < budget; ++freed) {
@@ -86,7 +81,7 @@ bool StreamGroups::FreeSome(size_t budget) noexcept {
 std::unique_ptr<StreamGroups> StreamGroups::Clone() const {
   auto copy = std::make_unique<StreamGroups>();
   for (const auto& [name, group] : groups_) {
-    auto made = group->Clone(copy->bytes_);
+    auto made = group->Clone(copy->account_);
     StreamGroup& own = *made;
     copy->groups_.emplace(own.name, std::move(made));
   }
@@ -94,12 +89,13 @@ std::unique_ptr<StreamGroups> StreamGroups::Clone() const {
 }
 
 bool StreamGroups::Validate() const {
-  uint64_t bytes = 0;
+  StreamGroup::Account sums;
   for (const auto& [name, group] : groups_) {
     if (name != group->name || !group->Validate()) return false;
-    bytes += group->Bytes();
+    sums.bytes += group->Bytes();
+    sums.pending += group->pending();
   }
-  return bytes == bytes_;
+  return sums.bytes == account_.bytes && sums.pending == account_.pending;
 }
 
 }  // namespace mayfly

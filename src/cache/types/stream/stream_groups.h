@@ -1,7 +1,7 @@
 // The consumer groups of a stream, by name.
 //
-// A StreamGroups owns its groups. It stays in its place as long as it has groups: they count their bytes in it. If memory runs
-// out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
+// A StreamGroups owns its groups. It stays in its place as long as it has groups: they count their bytes and pending entries in
+// it. If memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +38,8 @@ class StreamGroups {
   // The next group in this order, the first one after null; null at the end.
   const StreamGroup* After(const StreamGroup* before) const noexcept;
 
-  // True if any entry is pending in a group.
-  bool AnyPending() const noexcept;
+  // True if any entry is pending in a group. O(1).
+  bool AnyPending() const noexcept { return account_.pending != 0; }
   // True if each group has delivered the entry, and none waits for its acknowledgement.
   bool AllAreDoneWith(StreamId id) const noexcept;
   // No group holds the entry from now on. Returns the number of groups that did.
@@ -60,7 +60,7 @@ class StreamGroups {
   bool Validate() const;
 
  private:
-  uint64_t bytes_ = 0;                                               // of the groups, which know it
+  StreamGroup::Account account_;                                     // which the groups keep
   std::map<std::string_view, std::unique_ptr<StreamGroup>> groups_;  // by their own names
 };
 

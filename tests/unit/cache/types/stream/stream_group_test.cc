@@ -32,7 +32,7 @@ bool SameGroup(const StreamGroup& group, const GroupModel& model) {
 
 TEST_CASE("a group knows what each consumer holds, whatever is delivered, claimed and acknowledged") {
   std::mt19937_64 random(34);
-  uint64_t account = 0;
+  StreamGroup::Account account;
   StreamGroup group("g", {}, 0, account);
   GroupModel model;
   for (int step = 0; step < 20'000; ++step) {
@@ -53,9 +53,11 @@ TEST_CASE("a group knows what each consumer holds, whatever is delivered, claime
     }
     if (step % 500 == 0) REQUIRE((group.Validate() && SameGroup(group, model)));
   }
-  CHECK(account == group.Bytes());
+  CHECK(account.bytes == group.Bytes());
+  CHECK(account.pending == group.pending());
   const auto copy = group.Clone(account);
-  CHECK(account == group.Bytes() + copy->Bytes());
+  CHECK(account.bytes == group.Bytes() + copy->Bytes());
+  CHECK(account.pending == group.pending() + copy->pending());
   REQUIRE((copy->Validate() && SameGroup(*copy, model)));
   while (!copy->FreeSome(10)) {
   }
@@ -65,7 +67,7 @@ TEST_CASE("a group knows what each consumer holds, whatever is delivered, claime
 
 TEST_CASE("a consumer takes the number of one that has gone, without a search") {
   constexpr uint32_t kConsumers = 200'000;
-  uint64_t account = 0;
+  StreamGroup::Account account;
   StreamGroup group("g", {}, 0, account);
   for (uint32_t i = 0; i < kConsumers; ++i) REQUIRE(group.AddConsumer(std::to_string(i), 0).number == i);
   for (const char* name : {"7", "50000"}) group.RemoveConsumer(*group.FindConsumer(name));
@@ -82,7 +84,7 @@ TEST_CASE("a consumer takes the number of one that has gone, without a search") 
 
 TEST_CASE("a pending entry takes less than 34 bytes; it takes 84 in redis-server") {
   constexpr uint64_t kEntries = 1'000'000;
-  uint64_t account = 0;
+  StreamGroup::Account account;
   StreamGroup group("g", {}, 0, account);
   StreamConsumer& consumer = group.AddConsumer("worker", 0);
   const uint64_t before = group.Bytes();
