@@ -178,6 +178,14 @@ void Databases::ReleaseTasks(Now now) noexcept {
   }
 }
 
+// Tasks that came due at a writable replica are ready, and nothing has woken their databases since.
+void Databases::FollowMaster(bool follows) noexcept {
+  const bool is_over = parts_.follows_master && !follows;
+  parts_.follows_master = follows;
+  if (!is_over) return;
+  for (const auto& database : databases_) database->tasks().Retry();
+}
+
 bool Databases::RemoveInvalidated() {
   if (parts_.doomed == 0) return false;
   return std::any_of(databases_.begin(), databases_.end(), [](const auto& database) {

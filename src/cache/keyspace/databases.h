@@ -200,7 +200,7 @@ class Databases {
   void TreatExpired(ExpiredKeys how) noexcept;
   // While a master is followed, no task is delivered, no value becomes stale, and a key whose namespace gets no share
   // (OwnersExhausted) stays outside of the namespace.
-  void FollowMaster(bool follows) noexcept { parts_.follows_master = follows; }
+  void FollowMaster(bool follows) noexcept;
   ExpiredKeys expired_keys() const noexcept { return parts_.expired_keys; }
   // Frees expired keys and stale values of all databases, and delivers tasks. Touches at most `budget` entries. Returns true if
   // work is left at `now`.
