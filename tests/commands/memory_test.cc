@@ -78,7 +78,9 @@ TEST_CASE_METHOD(CommandTest, "MEMORY STATS has Redis's fields, and their sums f
 TEST_CASE_METHOD(CommandTest,
                  "MEMORY DOCTOR does not judge a small server, and notices a peak that is over") {
   UseResp3();
-  CHECK(Run({"MEMORY", "DOCTOR"}).text.find("nothing to judge") != std::string::npos);
+  // The allocator is the whole program's: what earlier tests have left counts.
+  const bool is_small = server().memory.Used() < 5 << 20;
+  CHECK((Run({"MEMORY", "DOCTOR"}).text.find("nothing to judge") != std::string::npos) == is_small);
   for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(16'000, 'x')});
   CHECK(Run({"MEMORY", "DOCTOR"}).text.find("The peak was") == std::string::npos);
   for (int i = 0; i < 600; ++i) Run({"DEL", "k" + std::to_string(i)});
