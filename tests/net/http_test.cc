@@ -328,6 +328,9 @@ TEST_CASE("while every write gets MISCONF, or every read MASTERDOWN, /readyz is 
   CHECK(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));
   CHECK(BodyOf(answer) ==
         "writes are refused (MISCONF): the last save has failed, and stop-writes-on-bgsave-error is on\n");
+  server.parts.server.link.state = LinkFigures::State::kConnected;  // a replica still answers reads
+  CHECK(BodyOf(server.Get(http, kReady)) == "ready\n");
+  server.parts.server.link.state = LinkFigures::State::kNone;
   modes = (modes & ~BitOf(Mode::kUnsaved)) | BitOf(Mode::kNoMaster);
   answer = server.Get(http, kReady);
   CHECK(answer.starts_with("HTTP/1.1 503 Service Unavailable\r\n"));

@@ -10,6 +10,7 @@
 #include "net/http/host_rule.h"
 #include "net/http/status_codes.h"
 #include "server/clients/session.h"
+#include "server/figures/link_figures.h"
 #include "server/figures/stats.h"
 
 namespace mayfly::net {
@@ -21,9 +22,10 @@ constexpr std::string_view kJson = "application/json";
 constexpr std::string_view kHtml = "text/html; charset=utf-8";
 
 // Why all writes, or all requests for keys, are refused until somebody acts; "" if they are not. A master without enough
-// replicas stays ready: replicas may look for the master by its readiness.
-std::string_view WhyNotReady(uint32_t modes) noexcept {
-  if ((modes & BitOf(Mode::kUnsaved)) != 0)
+// replicas stays ready: replicas may look for the master by its readiness. A replica that cannot save answers reads.
+std::string_view WhyNotReady(const Server& server) noexcept {
+  const uint32_t modes = server.modes;
+  if ((modes & BitOf(Mode::kUnsaved)) != 0 && !server.link.follows())
     return "writes are refused (MISCONF): the last save has failed, and stop-writes-on-bgsave-error is on\n";
   if ((modes & BitOf(Mode::kNoMaster)) != 0)
     return "requests are refused (MASTERDOWN): the link to the master is down, and replica-serve-stale-data "
@@ -52,7 +54,7 @@ HttpClient::Answer HttpService::AnswerTo(const RequestParser::Request& request, 
 
 HttpClient::Answer HttpService::Readiness(bool stopping) const {
   if (stopping) return {.status = kUnavailable, .type = kPlain, .body = "stopping\n"};
-  if (const std::string_view why = WhyNotReady(server_.modes); !why.empty())
+  if (const std::string_view why = WhyNotReady(server_); !why.empty())
     return {.status = kUnavailable, .type = kPlain, .body = std::string(why)};
   const SaveFigures& figures = server_.stats.saves;
   const bool waits = (server_.modes & BitOf(Mode::kLoading)) != 0;
