@@ -1,7 +1,7 @@
 // A client that waits until enough replicas have confirmed all changes before the request: WAIT, WAITAOF.
 //
 // The answers of INVALIDATE, NSFLUSH and DRAIN promise changes that come into the stream in slices (Databases::IsDone). A wait
-// begins with the end of those before it.
+// begins with the end of those before it. DRAINs have no numbers: a wait beside a DRAIN of many tasks also waits for later ones.
 //
 // Belongs to the waiting request. Wakes the client when enough replicas have confirmed. Borrows replicas and session. Loop
 // thread only.

@@ -82,7 +82,8 @@ void Replicas::StartStream() {
   if (source_ != Source::kNone) return;
   server_.followers.history = DrawHistory();
   server_.followers.old_history.clear();
-  backlog_.Begin(backlog_.end());  // no offset is used twice: Sentinel compares offsets
+  backlog_.Begin(backlog_.end());              // no offset is used twice: Sentinel compares offsets
+  last_change_ = last_word_ = backlog_.end();  // a master that was followed meanwhile had other places
   stream_.Start(/*anew=*/true);
   source_ = Source::kChanges;
 }

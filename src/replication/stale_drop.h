@@ -10,6 +10,7 @@
 
 #include "base/time/clock.h"
 #include "cache/keyspace/databases.h"
+#include "server/figures/link_figures.h"
 #include "server/server.h"
 #include "server/sliced_work.h"
 
@@ -17,21 +18,23 @@ namespace mayfly {
 
 class StaleDrop final : private SlicedWork::Step {
  public:
-  explicit StaleDrop(Server& server) : Step(server.sliced_work), databases_(server.databases) {}
+  explicit StaleDrop(Server& server) : Step(server.sliced_work), server_(server) {}
 
   // REQUIRES: a master is followed, so that no value becomes stale (Databases::FollowMaster).
   void Begin() noexcept {
-    if (databases_.stale_values() != 0) Announce();
+    if (server_.databases.stale_values() != 0) Announce();
   }
   // Drops the rest at once: this server is about to follow no master.
   void End() noexcept {
-    if (waits()) databases_.DropSomeStale(std::numeric_limits<size_t>::max());
+    if (waits()) server_.databases.DropSomeStale(std::numeric_limits<size_t>::max());
   }
 
  private:
-  bool DoSome(Now, size_t budget) noexcept override { return databases_.DropSomeStale(budget); }
+  bool DoSome(Now, size_t budget) noexcept override {
+    return server_.link.follows() && server_.databases.DropSomeStale(budget);
+  }
 
-  Databases& databases_;
+  Server& server_;
 };
 
 }  // namespace mayfly

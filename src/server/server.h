@@ -95,8 +95,8 @@ struct Server {
   Log* log = nullptr;               // null: no log
   Cluster* cluster = nullptr;       // null: this server belongs to no cluster
   Outgoing* outgoing = nullptr;     // null: there is no loop, and no connection to other servers
-  Outgoing* outgoing_by_tls = nullptr;  // likewise; only while an option asks for TLS to other servers
-  MemoryWatch* memory_watch = nullptr;  // null: maxmemory follows no change of the memory
+  Outgoing* outgoing_by_tls = nullptr;             // likewise, by TLS
+  MemoryWatch* memory_watch = nullptr;             // null: maxmemory follows no change of the memory
   std::unique_ptr<LatePart> snapshots = nullptr;   // made at the start (src/snapshot)
   std::unique_ptr<LatePart> migrations = nullptr;  // made by the first MIGRATE (src/snapshot)
   std::unique_ptr<LatePart> master_link =

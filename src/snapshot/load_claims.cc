@@ -30,7 +30,7 @@ bool LoadClaims::AllFlushed() const noexcept {
 
 bool LoadClaims::MayCome(const Keyspace& home, const Key& key,
                          std::span<const std::string> tags) const noexcept {
-  if (gone_.Has(PlaceOf(home, key.hash))) return false;
+  if (overwhelmed_ || gone_.Has(PlaceOf(home, key.hash))) return false;
   if (IsOfFlushedNamespace(key.text)) return false;
   return std::ranges::none_of(
       tags, [&](const std::string& tag) { return tags_.Has(PlaceOf(home, home.HashOf(tag))); });

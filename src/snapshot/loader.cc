@@ -33,7 +33,7 @@ using Status = RecordReader::Status;
 
 namespace {
 
-// A hostile file may have millions of bad libraries, values or fields.
+// A hostile file may have millions of bad libraries, values, lengths or fields.
 constexpr uint64_t kMostRefusalsTold = 10;
 
 std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
@@ -87,7 +87,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   early_ = {};
   read_ = false;
   has_room_ = true;
-  bad_fields_ = 0;
+  bad_fields_ = wrong_lengths_ = 0;
   result_ = {};
   SaveFigures& figures = server_.stats.saves;
   figures.loading = true;
@@ -242,9 +242,9 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
         LogExpired(*home, key, value.reader, now.wall_ms);
       break;
     case ValueStatus::kDone:
-      if (value.reader.wrong_length() && server_.log != nullptr)
+      if (value.reader.wrong_length() && server_.log != nullptr && ++wrong_lengths_ <= kMostRefusalsTold)
         server_.log->Warning("the stream ", config::Printable(key.name),
-                             " says a wrong length in the file, and has its true length now");
+                             " says a wrong length in the file; its true length counts");
       Settle(key, value, now);
       Drop(std::move(value.rich));
       break;
@@ -259,7 +259,8 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
 
 bool Loader::WantsKey() noexcept {
   result_.full = !has_room_;
-  return has_room_;
+  result_.overwhelmed = claims_->Overwhelmed();
+  return has_room_ && !result_.overwhelmed;
 }
 
 void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
@@ -383,7 +384,7 @@ void Loader::LookAtMemory() noexcept {
 bool Loader::IsFull() const noexcept {
   if (terms_.from_master) return false;
   const auto maxkeys = static_cast<uint64_t>(server_.options.settings().maxkeys);
-  if (claims_->Overwhelmed() || (maxkeys != 0 && server_.databases.total_keys() >= maxkeys)) return true;
+  if (maxkeys != 0 && server_.databases.total_keys() >= maxkeys) return true;
   return server_.memory.All() >= all_if_full_;
 }
 

@@ -61,11 +61,13 @@ struct Server;
 
 // The result of a load.
 struct LoadResult {
-  std::string problem;          // "": the whole file was read, or as much as memory has room for
-  std::string_view ending;      // for the file's name, after a problem
-  bool full = false;            // memory was full before the end of the file
-  uint64_t keys = 0;            // loaded
-  uint64_t expired = 0;         // not loaded: past their deadlines
+  std::string problem;      // "": the whole file was read, or as much as memory has room for
+  std::string_view ending;  // for the file's name, after a problem
+  bool full = false;        // memory was full before the end of the file
+  bool overwhelmed =
+      false;             // clients removed too many keys (LoadClaims::kMostNames) before the end of the file
+  uint64_t keys = 0;     // loaded
+  uint64_t expired = 0;  // not loaded: past their deadlines
   uint64_t overtaken = 0;       // not loaded: written or removed by clients meanwhile
   uint64_t stale = 0;           // values loaded as stale values
   uint64_t empty = 0;           // not loaded: values without members
@@ -160,6 +162,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   Now began_;
   EarlyKeys early_;
   uint64_t bad_fields_ = 0;
+  uint64_t wrong_lengths_ = 0;
   bool read_ = false;     // the reading is over: only early keys are left to move
   bool has_room_ = true;  // for another key
   LoadResult result_;

@@ -326,7 +326,7 @@ std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
   LoadResult result = loader_->LoadNow();
   Tell(result);
   if (!result.ending.empty()) PutAside(result.ending);
-  if (result.problem.empty() && result.leaves_out()) KeepFile();
+  if (result.problem.empty() && (result.leaves_out() || result.overwhelmed)) KeepFile();
   return std::move(result.problem);
 }
 
@@ -354,12 +354,21 @@ void Snapshots::StopLoad() noexcept {
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
   if (received_) return std::exchange(received_, nullptr)(result);
-  if (replaced_) return;  // its keys were flushed
+  if (replaced_) {  // its keys were flushed; libraries of functions may have come afterwards
+    outlived_ = true;
+    return;
+  }
   if (result.unusable) return Refuse(result.problem, {});
   if (result.problem.empty() && result.leaves_out()) {
     if (server_.options.settings().rdb_load_damaged) return KeepFile();
-    return Refuse(Path() + " has more than can be loaded here: the log says what", kRestOfFile);
+    try {
+      return Refuse(Path() + " has more than can be loaded here: the log says what", kRestOfFile);
+    } catch (const std::bad_alloc&) {
+      return Refuse("out of memory", kRestOfFile);
+    }
   }
+  // The server has served for long, and goes on.
+  if (result.problem.empty() && result.overwhelmed) return KeepFile();
   if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged)
     return Refuse(result.problem, result.ending == kUnknownEnding ? kWithoutFile : kPartOfFile);
   if (!result.ending.empty()) PutAside(result.ending);
@@ -437,6 +446,10 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
              " were changed or flushed by clients meanwhile, or come twice in the file");
   if (result.full)
     log.Notice("the load has ended before the end of the file: maxmemory or maxkeys is reached");
+  if (result.overwhelmed)
+    log.Warning(
+        "the load has ended before the end of the file: clients have removed more keys and tags than ",
+        LoadClaims::kMostNames, ", or there was no memory to note one");
   if (result.homeless != 0)
     log.Warning("left out ", result.homeless,
                 " keys of databases that do not exist here, or of other nodes' slots");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "commands/follow_world.h"
+#include "replication/cutoff.h"
 
 namespace mayfly::testing {
 namespace {
@@ -92,6 +93,21 @@ TEST_CASE_METHOD(FollowExpLogTest, "a replica whose clock is behind logs what a 
   CHECK(follower.Run({"DBSIZE"}) == Integer(0));
   CHECK(EventsOf(follower) == EventsOf(*this));
   CHECK(EventsOf(follower).size() == 1);
+}
+
+TEST_CASE_METHOD(FollowExpLogTest,
+                 "a replica that is promoted while it frees what a cutoff takes logs it as expired") {
+  constexpr int kKeys = 3 * Cutoff::kAtOnce;
+  FollowTest::Follow();
+  for (int i = 0; i < kKeys; ++i) Run({"SET", "k" + std::to_string(i), "v", "PX", "100"});
+  Carry();
+  AdvanceTime(100);  // the replica's clock stands still
+  CarryBytes();
+  REQUIRE(follower.server().server.link.frees_cut_off);
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  const std::vector<std::string> events = EventsOf(follower);
+  CHECK(events.size() == kKeys);
+  for (const std::string& event : events) CHECK(event.find("expired") != std::string::npos);
 }
 
 TEST_CASE_METHOD(FollowExpLogTest,

@@ -7,6 +7,8 @@
 
 #include "commands/failing_allocation.h"
 #include "commands/follow_world.h"
+#include "replication/replicas.h"
+#include "server/figures/link_figures.h"
 #include "support/random_writes.h"
 
 namespace mayfly::testing {
@@ -322,6 +324,53 @@ TEST_CASE_METHOD(FollowTest, "the window of a stale value follows") {
 }
 
 TEST_CASE_METHOD(FollowTest,
+                 "a server that was a master at a later place counts from its new stream's begin") {
+  SetOption("repl-timeout", "10000");
+  follower.SetOption("repl-timeout", "10000");
+  FillWith(3000);
+  const Replicas& replicas = Replicas::Of(follower.server().server);
+  const auto be_followed = [&] {
+    TestClient& reader = follower.Connect();
+    CHECK(reader.Run({"REPLCONF", "capa", "eof"}) == Ok());
+    reader.RunRaw("PSYNC ? -1\r\n");
+    for (int i = 0; i < 20 && !follower.snapshots().saving(); ++i) follower.Slice();
+    REQUIRE(follower.snapshots().saving());
+  };
+  be_followed();
+  follower.Run({"SET", "long", std::string(1 << 20, 'x')});
+  REQUIRE(replicas.last_change() > 1 << 20);
+  Follow();
+  // The master has forgotten what the replica lacks, and sends all keys again.
+  SetOption("repl-backlog-size", "16384");
+  follower.disk.piece = 100;
+  Cut();
+  for (int i = 0; i < 4; ++i) Run({"SET", "filler" + std::to_string(i), std::string(50'000, 'x')});
+  const LinkFigures& link = follower.server().server.link;
+  for (int i = 0; i < 1'000'000 && link.state != LinkFigures::State::kLoading; ++i) {
+    Pass(i < 1'000 ? MasterLink::kRetryMs : 0);
+    std::this_thread::yield();
+  }
+  REQUIRE(link.state == LinkFigures::State::kLoading);
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  follower.FinishLoad();
+  be_followed();
+  CHECK(replicas.last_change() < 1 << 20);
+  CHECK(replicas.last_word() < 1 << 20);
+}
+
+TEST_CASE_METHOD(FollowTest, "tasks that came due at a writable replica go when it is promoted") {
+  follower.SetOption("replica-read-only", "no");
+  Follow();
+  follower.Run({"SET", "task", "v", "PX", "10", "INTO", "jobs"});
+  follower.AdvanceTime(10);
+  CHECK(follower.Run({"EXISTS", "jobs"}) == Integer(0));
+  Cut();
+  REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  follower.AdvanceTime(0);
+  CHECK(follower.Run({"XLEN", "jobs"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(FollowTest,
                  "a server that begins to follow drops its stale values in slices, and has none afterwards") {
   constexpr int kKeys = 20'000;
   const auto info = [&](const std::string& field) {
@@ -358,6 +407,7 @@ TEST_CASE_METHOD(FollowTest,
   // A master's values become stale.
   follower.Run({"SET", "page", "v", "PX", "1000", "STALE", "30000"});
   follower.AdvanceTime(1'000);
+  follower.Slice();
   CHECK(follower.Run({"TAKE", "page", "LEASE", "1000"}).elements[1] == Bulk("v"));
 }
 

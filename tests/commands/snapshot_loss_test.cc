@@ -1,16 +1,16 @@
 // What is not to be lost, and what is not to come back: files that a load cannot load whole, flushes beside a save or a load, and
 // saves that are cancelled at their end.
 #include <cerrno>
-#include <condition_variable>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
 
 #include "base/log/log.h"
-#include "commands/master_world.h"
+#include "commands/disk_gate.h"
+#include "commands/failing_allocation.h"
+#include "commands/follow_world.h"
 #include "snapshot/file_check.h"
 #include "snapshot/format/crc64.h"
 #include "snapshot/format/dump_footer.h"
@@ -55,6 +55,14 @@ void Texts(rdb::Out& out, std::initializer_list<std::string_view> texts) {
   for (const std::string_view text : texts) out.String(text);
 }
 
+// The keys of a server that starts with this file.
+int64_t KeysOf(const std::string& bytes) {
+  SnapshotTest other;
+  other.disk.Put(kSnapshotPath, bytes);
+  REQUIRE(other.snapshots().LoadNow({}, other.now()) == "");
+  return other.Run({"DBSIZE"}).integer;
+}
+
 class LossTest : public MasterTest {
  public:
   LossTest() { server().server.log = &log_; }
@@ -66,13 +74,6 @@ class LossTest : public MasterTest {
     Run({"FLUSHALL"});
     snapshots().LoadSoon(now());
     FinishLoad();
-  }
-  // The keys of a server that starts with this file.
-  static int64_t KeysOf(const std::string& bytes) {
-    SnapshotTest other;
-    other.disk.Put(kSnapshotPath, bytes);
-    REQUIRE(other.snapshots().LoadNow({}, other.now()) == "");
-    return other.Run({"DBSIZE"}).integer;
   }
   std::string File() { return disk.files().at(kSnapshotPath); }
   bool HasFile(const std::string& path) { return disk.files().contains(path); }
@@ -86,38 +87,6 @@ class LossTest : public MasterTest {
 
  private:
   Log log_{server().clock, Log::Level::kNotice, "/dev/null"};
-};
-
-// Lets the thread of a save wait before a call of the disk.
-class Gate {
- public:
-  Gate(MemoryDisk& disk, std::string_view call) : disk_(disk), call_(call) {
-    disk_.before = [this](std::string_view made) {
-      if (made != call_) return;
-      std::unique_lock lock(mutex_);
-      reached_ = true;
-      told_.notify_all();
-      told_.wait(lock, [this] { return open_; });
-    };
-  }
-  ~Gate() { disk_.before = nullptr; }
-  bool reached() {
-    const std::lock_guard lock(mutex_);
-    return reached_;
-  }
-  void Open() {
-    const std::lock_guard lock(mutex_);
-    open_ = true;
-    told_.notify_all();
-  }
-
- private:
-  MemoryDisk& disk_;
-  const std::string call_;
-  std::mutex mutex_;
-  std::condition_variable told_;
-  bool reached_ = false;
-  bool open_ = false;
 };
 
 }  // namespace
@@ -190,6 +159,19 @@ TEST_CASE_METHOD(LossTest,
   CHECK_FALSE(HasFile(kSnapshotPath + ".damaged"));
 }
 
+TEST_CASE_METHOD(FollowTest, "a FLUSHALL of the master also empties the file of its replica") {
+  follower.SetOption("save", "3600 1");
+  Run({"SET", "k", "v"});
+  Run({"SET", "in another database", "v"});
+  Run({"MOVE", "in another database", "3"});
+  Follow();
+  follower.Run({"SAVE"});
+  REQUIRE(KeysOf(follower.disk.files().at(kSnapshotPath)) == 1);
+  CHECK(Run({"FLUSHALL"}) == Ok());
+  Carry();
+  CHECK(KeysOf(follower.disk.files().at(kSnapshotPath)) == 0);
+}
+
 TEST_CASE_METHOD(LossTest, "if the disk is full, FLUSHALL removes the file with the keys") {
   SetOption("save", "3600 1");
   SetOption("stop-writes-on-bgsave-error", "no");
@@ -221,6 +203,29 @@ TEST_CASE_METHOD(LossTest, "libraries of functions outlive a FLUSHALL beside a s
   CHECK(Run({"FCALL", "f", "0"}) == Bulk("one"));
 }
 
+TEST_CASE_METHOD(LossTest,
+                 "libraries of functions that a load brings after a FLUSHALL are in the next file") {
+  Run({"FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 'one' end)"});
+  FillWith(100);
+  Run({"SAVE"});
+  Run({"FLUSHALL"});
+  Run({"FUNCTION", "FLUSH"});
+  SetOption("save", "3600 1");
+  disk.piece = 20;
+  snapshots().LoadSoon(now());
+  REQUIRE(snapshots().loading());
+  CHECK(Run({"FLUSHALL"}) == Ok());
+  FinishLoad();
+  CHECK(Run({"FCALL", "f", "0"}) == Bulk("one"));
+  AdvanceTime(Snapshots::kRetryMs);
+  FinishSave();
+  SnapshotTest other;
+  other.disk.Put(kSnapshotPath, File());
+  REQUIRE(other.snapshots().LoadNow({}, other.now()) == "");
+  CHECK(other.Run({"FCALL", "f", "0"}) == Bulk("one"));
+  CHECK(other.Run({"DBSIZE"}) == Integer(0));
+}
+
 // ---- DRAIN
 
 TEST_CASE_METHOD(LossTest,
@@ -245,7 +250,7 @@ TEST_CASE_METHOD(LossTest, "BGSAVE CANCEL after the last chunk keeps the old fil
   FillWith(10);
   Run({"SAVE"});
   const std::string old = File();
-  Gate gate(disk, "sync");
+  DiskGate gate(disk, "sync");
   FillWith(20);
   Run({"BGSAVE"});
   while (!gate.reached()) Slice();
@@ -259,7 +264,7 @@ TEST_CASE_METHOD(LossTest, "BGSAVE CANCEL after the last chunk keeps the old fil
 TEST_CASE_METHOD(LossTest, "BGSAVE CANCEL while the file takes its place is too late, and says so") {
   FillWith(10);
   Run({"SAVE"});
-  Gate gate(disk, "rename");
+  DiskGate gate(disk, "rename");
   FillWith(20);
   Run({"BGSAVE"});
   while (!gate.reached()) Slice();
@@ -320,6 +325,30 @@ TEST_CASE_METHOD(LossTest, "a file that memory has no room for is kept under a s
   }
   CHECK(HasFile(kKept + "-3"));
   CHECK_FALSE(HasFile(kKept + "-4"));
+  CHECK((disk.files().at(kKept) == bytes));
+}
+
+TEST_CASE_METHOD(LossTest,
+                 "without memory to note a removal a load brings no more keys, and the file is kept") {
+  FillWith(3000);
+  Run({"SAVE"});
+  const std::string bytes = File();
+  Run({"FLUSHALL"});
+  SetOption("rdb-load-damaged", "no");
+  disk.piece = 1000;
+  snapshots().LoadSoon(now());
+  while (Run({"DBSIZE"}).integer == 0) Slice();
+  REQUIRE(snapshots().loading());
+  const Reply loaded = Run({"DBSIZE"});
+  {
+    const FailingAllocation failing(1);
+    Snapshots::NoteGone(server().server, keyspace(), "still to come");
+  }
+  REQUIRE(AllocationFailed());
+  FinishLoad();
+  CHECK(Run({"DBSIZE"}) == loaded);
+  CHECK(snapshots().refused().empty());
+  CHECK_FALSE(server().server.shutdown_requested);
   CHECK((disk.files().at(kKept) == bytes));
 }
 

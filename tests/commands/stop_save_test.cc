@@ -2,6 +2,7 @@
 #include <cerrno>
 #include <string>
 
+#include "commands/disk_gate.h"
 #include "exec/dispatch/executor.h"
 #include "replication/replication_start.h"
 #include "replication/stop_wait.h"
@@ -244,6 +245,20 @@ TEST_CASE_METHOD(StopSaveTest,
   Finish();
   CHECK_FALSE(stops());
   CHECK(chief.RunRaw("") == kNotStopping);
+}
+
+TEST_CASE_METHOD(StopSaveTest,
+                 "BGSAVE CANCEL while the file of a stop takes its place is too late for both") {
+  FillWith(1000);
+  DiskGate gate(disk, "rename");
+  Ask("SAVE");
+  while (!gate.reached()) Slice();
+  CHECK(Run({"BGSAVE", "CANCEL"}) ==
+        Error("ERR Background saving is currently not in progress or scheduled"));
+  gate.Open();
+  Finish();
+  CHECK(stops());
+  CHECK(saved_keys() == 1000);
 }
 
 TEST_CASE_METHOD(StopSaveTest, "the file of a stop has the whole log of removed keys, however long") {

@@ -8,7 +8,7 @@
 //             12 n a TagLink for each tag
 //
 // The entry owns the extra. The set of parts never changes: an entry that needs other parts gets another extra, in another
-// entry (Keyspace::Relocate). Units: ms.
+// entry (Keyspace::Relocate). The mark of a spared stream takes no room, and changes in place. Units: ms.
 #pragma once
 
 #include <cassert>

@@ -18,9 +18,9 @@ void Save(Context& ctx, Args&) {
 
 // Returns false if the file takes its place already. Without its file a stop is given up.
 bool Cancel(Server& server, Snapshots& snapshots) {
+  if (!snapshots.Cancel()) return false;
   StopWait* const stop = StopWait::IfMade(server);
-  if (stop == nullptr || !stop->saves()) return snapshots.Cancel();
-  stop->Abort();
+  if (stop != nullptr && stop->saves()) stop->Abort();
   return true;
 }
 

@@ -28,11 +28,10 @@ bool HadDueMembers(const Entry& entry, Now now) noexcept {
 // A value is expired, too, when its last members have expired. A replica keeps what is due until its master deletes it; a task
 // that is due goes into its stream.
 EventKind EventLog::KindOfDeleted(const Change& change) const noexcept {
-  if (events::IsOfExpiredMembers(change.event)) return EventKind::kExpired;
-  if (!at_replica_) return EventKind::kDeleted;
   const Entry& entry = *change.entry;
+  const bool has_expired = events::IsOfExpiredMembers(change.event) || IsCutOff(entry, cutoff_);
   const bool was_due =
-      entry.deadline().Reached(*now_) || IsCutOff(entry, cutoff_) || HadDueMembers(entry, *now_);
+      has_expired || (at_replica_ && (entry.deadline().Reached(*now_) || HadDueMembers(entry, *now_)));
   return was_due ? EventKind::kExpired : EventKind::kDeleted;
 }
 

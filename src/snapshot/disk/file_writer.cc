@@ -32,7 +32,7 @@ FileWriter::FileWriter(Disk& disk, Target target, std::function<void()> wake)
 FileWriter::~FileWriter() {
   {
     const std::lock_guard lock(mutex_);
-    abandoned_ = !finished_;
+    abandoned_ = abandoned_ || !finished_;
   }
   told_.notify_all();
   thread_.join();

@@ -2,6 +2,7 @@
 #include <fcntl.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <filesystem>
 #include <fstream>
@@ -25,7 +26,7 @@ namespace {
 using Calls = std::vector<std::string>;
 
 // Notes each call that changes something, writes nothing, and fails at one call of one name.
-class NotedDisk final : public Disk {
+class NotedDisk : public Disk {
  public:
   // The call number `nth` with this name answers `error`.
   void Fail(const std::string& name, size_t nth, int error) {
@@ -67,6 +68,31 @@ class NotedDisk final : public Disk {
   std::string failing_;
   size_t nth_ = 0;
   int error_ = 0;
+};
+
+// Its sync lasts until some time after Release.
+class HeldDisk : public NotedDisk {
+ public:
+  ~HeldDisk() {
+    if (releaser_.joinable()) releaser_.join();
+  }
+  int Sync(int fd) override {
+    syncs = true;
+    while (!released_) std::this_thread::yield();
+    return NotedDisk::Sync(fd);
+  }
+  void Release() {
+    releaser_ = std::thread([this] {
+      for (int i = 0; i < 1000; ++i) std::this_thread::yield();
+      released_ = true;
+    });
+  }
+
+  std::atomic<bool> syncs = false;
+
+ private:
+  std::atomic<bool> released_ = false;
+  std::thread releaser_;
 };
 
 struct WriterCourse {
@@ -158,6 +184,21 @@ TEST_CASE("a writer that is given up removes what it has written, and renames no
     CHECK(writer.problem() == "abandoned");
   }
   CHECK(disk.calls == Calls{"remove leftovers", "create", "write", "close", "remove"});
+}
+
+TEST_CASE("a writer that is given up at its last sync stays so, whoever destroys it meanwhile") {
+  HeldDisk disk;
+  {
+    FileWriter writer(disk, {.folder = "d", .name = "f", .temporary = "t"}, [] {});
+    writer.Give("some");
+    writer.Finish();
+    while (!disk.syncs) std::this_thread::yield();
+    CHECK(writer.Abandon());
+    // While the writer is being destroyed, if the machine lets both run.
+    disk.Release();
+  }
+  CHECK(std::ranges::count(disk.calls, "rename") == 0);
+  CHECK(disk.calls.back() == "remove");
 }
 
 TEST_CASE("an error of a read is told, an interrupted read is read again, and no byte is lost") {
