@@ -78,13 +78,12 @@ void Migration::OnChange(const Change& change) noexcept {
   if (of_many) {
     for (auto key = under_way_.lower_bound(change.key);
          key != under_way_.end() && std::string_view(key->first).starts_with(change.key); ++key)
-      key->second.since = Since::kChanged;
+      key->second.changed = true;
     return;
   }
   const auto key = under_way_.find(change.key);
   if (change.entry == nullptr || key == under_way_.end()) return;
-  const bool is_first = key->second.since == Since::kUnchanged;
-  key->second.since = is_first && RemovesUnasked(change.reason) ? Since::kGone : Since::kChanged;
+  if (!RemovesUnasked(change.reason)) key->second.changed = true;
 }
 
 // ---- the course
@@ -204,8 +203,7 @@ void Migration::Take(Context& ctx, const resp::ReplyToken& reply) {
 void Migration::Settle(Context& ctx, Keys::iterator key) {
   const UnderWay& state = key->second;
   const bool exists = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key->first), ctx.now) != nullptr;
-  const bool is_old = state.since == Since::kChanged || (state.since == Since::kGone && exists);
-  if (!is_old) {
+  if (!state.changed) {
     if (!order_.copy) ctx.keyspace.Delete(ctx.keyspace.KeyOf(key->first), ctx.now);
     ++moved_;
   } else if (exists && state.sends < kMostSends) {
@@ -264,7 +262,7 @@ bool Migration::SendNext(Context& ctx) {
     }
     entry->Set(EntryFlag::kListened);
   }
-  state.since = Since::kUnchanged;
+  state.changed = false;
   SendValue(ctx, key, *entry, std::move(payload));
   return true;
 }

@@ -82,11 +82,9 @@ class Migration final : public PendingWork, private OutgoingConnection::Ear, pri
   bool any_moved() const noexcept { return moved_ != 0; }
 
  private:
-  // What happened to a key here since its value was sent. kGone: expired or evicted, and not changed before.
-  enum class Since : uint8_t { kUnchanged, kGone, kChanged };
   struct UnderWay {
-    Since since = Since::kUnchanged;
-    bool held = false;  // the key's writers wait
+    bool changed = false;  // here since its value was sent, otherwise than by its expiry or eviction
+    bool held = false;     // the key's writers wait
     unsigned sends = 0;
   };
   using Keys = std::map<std::string, UnderWay, std::less<>>;

@@ -475,14 +475,18 @@ TEST_CASE_METHOD(MigrateTest, "a key that clients remove on its way is removed t
   CHECK(Received() == Simple("NOKEY"));
 }
 
-TEST_CASE_METHOD(MigrateTest, "a key that expires on its way expires there, and counts as moved") {
+TEST_CASE_METHOD(MigrateTest, "a key that expires on its way counts as moved, unless it is made anew") {
+  const bool anew = GENERATE(false, true);
   Run({"SET", "k", "v", "PX", "50"});
   Send("k");
   CHECK(target().Take() == "RESTORE k 50 ...");
   AdvanceTime(60);
+  if (anew) Connect().Run({"SET", "k", "new"});
   target().Answer("+OK\r\n");
-  CHECK(target().Take().empty());
+  CHECK(target().Take() == (anew ? "RESTORE k 0 ... REPLACE" : ""));
+  if (anew) target().Answer("+OK\r\n");
   CHECK(Received() == Ok());
+  CHECK(Run({"EXISTS", "k"}) == Integer(0));
 }
 
 TEST_CASE_METHOD(MigrateTest, "a key that expires before its turn is not sent") {
