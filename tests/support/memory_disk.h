@@ -38,8 +38,6 @@ struct PageAllocator {
 
 class MemoryDisk final : public Disk {
  public:
-  static constexpr int kWhole = 7;  // the only open file
-
   // The call number `call` from now on, counted from 1, answers `error` and does nothing; 0: none.
   void FailAt(size_t call, int error) {
     const std::lock_guard lock(mutex_);
@@ -72,8 +70,8 @@ class MemoryDisk final : public Disk {
     if (Fails()) return error_;
     if (files_.contains(path)) return EEXIST;
     files_[path];
-    written_ = path;
-    file = kWhole;
+    file = ++last_file_;
+    written_[file] = path;
     return 0;
   }
   bool Exists(const std::string& path) override {
@@ -89,24 +87,25 @@ class MemoryDisk final : public Disk {
     const std::lock_guard lock(mutex_);
     if (Fails()) return error_;
     if (!files_.contains(path)) return ENOENT;
-    read_ = files_[path];
-    bytes = read_.size();
-    file = kWhole;
+    file = ++last_file_;
+    read_[file] = files_[path];
+    bytes = read_[file].size();
     return 0;
   }
   // Half of the bytes at a time.
-  int Write(int, std::string_view bytes, size_t& count) override {
+  int Write(int file, std::string_view bytes, size_t& count) override {
     const std::lock_guard lock(mutex_);
     if (Fails()) return error_;
     count = (bytes.size() + 1) / 2;
-    files_[written_].append(bytes.substr(0, count));
+    files_[written_.at(file)].append(bytes.substr(0, count));
     return 0;
   }
-  int Read(int, char* bytes, size_t most, size_t& count) override {
+  int Read(int file, char* bytes, size_t most, size_t& count) override {
     const std::lock_guard lock(mutex_);
     if (Fails()) return error_;
-    count = read_.copy(bytes, std::min(most, piece));
-    read_.erase(0, count);
+    Bytes& rest = read_.at(file);
+    count = rest.copy(bytes, std::min(most, piece));
+    rest.erase(0, count);
     return 0;
   }
   int Sync(int) override {
@@ -114,7 +113,12 @@ class MemoryDisk final : public Disk {
     return Call();
   }
   void BeginSync(int) noexcept override {}
-  int Close(int) override { return Call(); }
+  int Close(int file) override {
+    const std::lock_guard lock(mutex_);
+    written_.erase(file);
+    read_.erase(file);
+    return Fails() ? error_ : 0;
+  }
   int SyncFolder(const std::string&) override { return Call(); }
   int Rename(const std::string& from, const std::string& to) override {
     if (before) before("rename");
@@ -167,8 +171,10 @@ class MemoryDisk final : public Disk {
   using Bytes = std::basic_string<char, std::char_traits<char>, PageAllocator<char>>;
 
   std::map<std::string, Bytes> files_;
-  std::string written_;
-  Bytes read_;
+  // The open files.
+  int last_file_ = 0;
+  std::map<int, std::string> written_;  // their paths
+  std::map<int, Bytes> read_;           // what is not read yet
   size_t calls_ = 0;
   size_t fail_at_ = 0;
   int error_ = 0;
