@@ -245,7 +245,11 @@ void MasterLink::Connect(Now now) {
   retry_mono_ms_ = now.mono_ms + kRetryMs;
   const bool by_tls = server_.options.settings().tls_replication;
   Outgoing* const outgoing = by_tls ? server_.outgoing_by_tls : server_.outgoing;
-  if (outgoing == nullptr) return LogLoss("this server makes no connections to other servers", now);
+  if (outgoing == nullptr)
+    return LogLoss(by_tls
+                       ? "tls-replication is on, and this server has no TLS for connections to other servers"
+                       : "this server makes no connections to other servers",
+                   now);
   figures_.heard_mono_ms = now.mono_ms;
   const bool is_bare_ip6 = figures_.host.find(':') != std::string::npos;
   shown_.peer =

@@ -354,8 +354,8 @@ void Snapshots::StopLoad() noexcept {
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
   if (received_) return std::exchange(received_, nullptr)(result);
-  if (replaced_) {  // its keys were flushed; libraries of functions may have come afterwards
-    outlived_ = true;
+  if (replaced_) {  // its keys were flushed; the new file may lack libraries of functions that came afterwards
+    outlived_ = outlived_ || result.libraries != 0;
     return;
   }
   if (result.unusable) return Refuse(result.problem, {});
