@@ -240,6 +240,15 @@ TEST_CASE_METHOD(AclTest, "what is refused is logged and counted, once for each 
   CHECK(info.find("acl_access_denied_channel:1\r\n") != std::string::npos);
   CHECK(info.find("acl_access_denied_auth:1\r\n") != std::string::npos);
   CHECK(info.find("acl_access_denied_cmd:0\r\n") != std::string::npos);
+  // The same refusal of another user is another entry.
+  SetUser("other", {"on", "nopass", "+@all", "~none"});
+  TestClient& other = Connect();
+  other.Run({"AUTH", "other", "x"});
+  const size_t entries = Run({"ACL", "LOG"}).elements.size();
+  other.Run({"GET", "k"});
+  CHECK(Run({"ACL", "LOG"}).elements.size() == entries + 1);
+  CHECK(Newest("username") == "other");
+  CHECK(Newest("count") == "1");
   SetOption("acllog-max-len", "2");
   client.Run({"GET", "l"});
   CHECK(Run({"ACL", "LOG"}).elements.size() == 2);

@@ -142,10 +142,13 @@ TEST_CASE_METHOD(ReloadTest, "many keys are dropped in slices, and those that st
 TEST_CASE_METHOD(ReloadTest, "a client that waits for a key is redirected when the key's slot goes") {
   TestClient& waiter = Connect();
   TestClient& other = Connect();
+  TestClient& second = Connect();
   CHECK(waiter.Run({"BLPOP", "b", "{b}2", "0"}) == NoReply());
+  CHECK(second.Run({"BLPOP", "b", "0"}) == NoReply());
   CHECK(other.Run({"BLPOP", "bar", "0"}) == NoReply());
   Take(false, false);
   CHECK(waiter.Received() == std::vector<Reply>{kMovedB});
+  CHECK(second.Received() == std::vector<Reply>{kMovedB});
   CHECK(other.Received().empty());
   CHECK(waiter.Run({"PING"}) == Simple("PONG"));
   Run({"RPUSH", "bar", "x"});

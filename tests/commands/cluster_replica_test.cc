@@ -109,6 +109,18 @@ TEST_CASE_METHOD(ClusterReplicaTest,
   CHECK(three().Run({"SET", "b", "w"}) == kMovedToOne);
 }
 
+TEST_CASE_METHOD(ClusterReplicaTest, "a replica of a cluster that is down serves no reads either") {
+  one().Run({"SET", "b", "v"});
+  world.Settle();
+  three().SetOption("cluster-require-full-coverage", "yes");
+  three().Run({"READONLY"});
+  CHECK(three().Run({"GET", "b"}) == Bulk("v"));
+  std::string file = kOneLeads;
+  world.Write(file.replace(file.find("16383"), 5, "16382"));
+  three().ReadFile();
+  CHECK(three().Run({"GET", "b"}) == Error("CLUSTERDOWN The cluster is down"));
+}
+
 TEST_CASE_METHOD(ClusterReplicaTest, "READONLY counts in pipelines, transactions and scripts, until RESET") {
   one().Run({"SET", "b", "v"});
   world.Settle();
@@ -308,6 +320,22 @@ TEST_CASE_METHOD(ClusterReplicaTest,
   world.Settle();
   CHECK(one().Run({"SET", "b", "newer"}) == Ok());
   CheckEqual();
+}
+
+TEST_CASE_METHOD(
+    ClusterReplicaTest,
+    "a reader's transaction that writes is redirected if its node is a replica when EXEC comes") {
+  world.Settle();
+  TestClient& client = one().Connect();
+  client.Run({"READONLY"});
+  client.Run({"MULTI"});
+  CHECK(client.Run({"SET", "b", "w"}) == Simple("QUEUED"));
+  world.Write(kThreeLeads);
+  for (ClusterMember* member : {&three(), &one(), &four(), &two()}) member->ReadFile();
+  world.Settle();
+  CHECK(one().Replication("master_link_status") == "up");
+  CHECK(client.Run({"EXEC"}) == kMovedToThree);
+  CHECK(client.Run({"GET", "b"}) == Null());
 }
 
 TEST_CASE_METHOD(ClusterReplicaTest, "a file that leaves the roles as they are cuts no link") {

@@ -5,6 +5,7 @@
 
 #include "commands/follow_world.h"
 #include "replication/backlog.h"
+#include "replication/change_stream.h"
 #include "replication/replicas.h"
 #include "support/fake_target.h"
 
@@ -249,11 +250,15 @@ TEST_CASE_METHOD(CutoffTest,
   requests.clear();
   for (int i = 0; i < 500; i += 7) requests += EncodeRequest({"RPUSH", "l" + std::to_string(i), "new"});
   requests += EncodeRequest({"SELECT", "1"}) + EncodeRequest({"RPUSH", "l1", "moved"});
-  requests += EncodeRequest({"MOVE", "l1", "0"}) + EncodeRequest({"SELECT", "0"});
+  requests += EncodeRequest({"RPUSH", "l2", std::string(ChangeStream::kLongToRename + 1, 'x')});
+  requests +=
+      EncodeRequest({"MOVE", "l1", "0"}) + EncodeRequest({"MOVE", "l2", "0"});  // l2 by a MOVE there, too
+  requests += EncodeRequest({"SELECT", "0"});
   writer.RunRaw(requests);
   Carry();
   CHECK(follower.Run({"LRANGE", "l7", "0", "-1"}) == Array({Bulk("new")}));
   CHECK(follower.Run({"LRANGE", "l1", "0", "-1"}) == Array({Bulk("moved")}));
+  CHECK(follower.Run({"LLEN", "l2"}) == Integer(1));
   Pass(MasterLink::kRetryMs);
   FreeTheRest();
   CompareAll();

@@ -67,6 +67,8 @@ TEST_CASE_METHOD(FailoverTest, "writers wait until a replica has everything, and
   CHECK(State() == "no-failover");
   CHECK(Role() == "slave");
   CHECK(Field("replication", "master_link_status") == "up");
+  const std::string master = Field("replication", "master_host") + " " + Field("replication", "master_port");
+  CHECK(Run({"CONFIG", "GET", "replicaof"}).elements.at(1) == Bulk(master));
   CHECK(writer.RunRaw("").starts_with("-READONLY"));
 }
 

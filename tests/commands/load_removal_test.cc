@@ -18,13 +18,14 @@ class LoadRemovalTest : public SnapshotTest {
     Run({"SET", "other", "v"});
     Run({"SAVE"});
   }
-  // Loads the file, and makes the call when the load has begun and has brought no key.
-  void LoadBeside(const Words& call) {
+  // Loads the file, and makes the calls when the load has begun and has brought no key.
+  void LoadBeside(const Words& call, const Words& second = {"PING"}) {
     Run({"FLUSHALL"});
     disk.piece = 1;
     snapshots().LoadSoon(now());
     REQUIRE(Run({"EXISTS", "k"}) == Integer(0));
     Run(call);
+    Run(second);
     FinishLoad();
   }
   // The calls, each with the name of its command at the front, that leave no key "k".
@@ -101,6 +102,16 @@ TEST_CASE_METHOD(LoadRemovalTest,
     Run({"SELECT", "1"});
     CHECK(Run({"EXISTS", "k"}) == Integer(0));
     Run({"SELECT", "0"});
+  }
+}
+
+TEST_CASE_METHOD(LoadRemovalTest, "a key that a client has made, and then renamed or moved, does not come") {
+  for (const Words& call :
+       std::vector<Words>{{"RENAME", "k", "j"}, {"RENAMENX", "k", "j"}, {"MOVE", "k", "1"}}) {
+    CAPTURE(call);
+    LoadBeside({"SET", "k", "a client's"}, call);
+    CHECK(Run({"EXISTS", "k"}) == Integer(0));
+    CHECK(Run({"EXISTS", "other"}) == Integer(1));
   }
 }
 

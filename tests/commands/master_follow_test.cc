@@ -241,6 +241,7 @@ TEST_CASE_METHOD(FollowTest,
       {"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "0"},
       {"XCLAIM", "s", "g", "b", "0", "1-1", "2-1"},
       {"XCLAIM", "s", "g", "b", "0", "1-1", "RETRYCOUNT", "7", "JUSTID"},
+      {"XREADGROUP", "GROUP", "g", "b", "STREAMS", "s", "0"},  // two entries with different counts
       {"XAUTOCLAIM", "s", "g", "c", "0", "0", "COUNT", "3"},
       {"XREADGROUP", "GROUP", "g", "d", "COUNT", "1", "CLAIM", "0", "STREAMS", "s", ">"},
       // acknowledgements and deletions: the first ones change the pending entries alone

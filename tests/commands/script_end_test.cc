@@ -54,6 +54,20 @@ TEST_CASE_METHOD(ScriptEndTest, "an error whose functions never return is ended 
   }
 }
 
+TEST_CASE_METHOD(ScriptEndTest, "the end of a busy script wakes the parts that have waited for it") {
+  SetOption("busy-reply-threshold", "1");
+  int signals = 0;
+  server().server.hubs.wakes.set_turn([&signals] { ++signals; });
+  CHECK(Eval("while true do end") == NoReply());
+  Slice();
+  CHECK(signals == 0);
+  CHECK(Connect().Run({"SCRIPT", "KILL"}) == Ok());
+  for (int i = 0; i < 1000 && server().sliced_work.waits(); ++i) Slice();
+  CHECK(client().Received().size() == 1);
+  CHECK(signals == 1);
+  server().server.hubs.wakes.set_turn({});
+}
+
 TEST_CASE_METHOD(ScriptEndTest, "a handler of xpcall that never returns is ended by SCRIPT KILL") {
   SetOption("busy-reply-threshold", "1");
   const std::string loop = "function() while true do end end";

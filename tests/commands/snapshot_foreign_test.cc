@@ -59,6 +59,22 @@ class ForeignTest : public SnapshotTest {
 
 }  // namespace
 
+TEST_CASE_METHOD(ForeignTest, "a deadline is in milliseconds, or as old servers wrote it in seconds") {
+  const int64_t unix_s = WallMs() / 1000 + 100;
+  CHECK(Load("REDIS0009", [&](rdb::Out& out) {
+          out.Byte(opcode::kDeadlineS);
+          for (int shift = 0; shift < 32; shift += 8) out.Byte(static_cast<uint8_t>(unix_s >> shift));
+          WriteString(out, "in s");
+          out.Byte(opcode::kDeadlineMs);
+          for (int shift = 0; shift < 64; shift += 8)
+            out.Byte(static_cast<uint8_t>((unix_s * 1000 + 7) >> shift));
+          WriteString(out, "in ms");
+        }) == "");
+  CHECK(HasBoth());
+  CHECK(Run({"PEXPIRETIME", "in s"}) == Integer(unix_s * 1000));
+  CHECK(Run({"PEXPIRETIME", "in ms"}) == Integer(unix_s * 1000 + 7));
+}
+
 TEST_CASE_METHOD(ForeignTest, "what newer servers write beside keys is skipped") {
   CHECK(Load("REDIS0012", [](rdb::Out& out) {
           out.Byte(opcode::kSlotInfo);

@@ -178,6 +178,17 @@ TEST_CASE_METHOD(GroupTest, "XINFO tells how far a group has come") {
   CHECK(Run({"XINFO", "CONSUMERS", "none", "x"}) == Error("ERR no such key"));
 }
 
+TEST_CASE_METHOD(GroupTest, "a group's lag is known beside a deleted entry that the group has passed") {
+  Add("4-1", "5-1");
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Read("a", ">", "3");
+  Run({"XDEL", "s", "2-1"});
+  CHECK(Group().elements[0].elements[9] == Integer(3));  // entries-read
+  CHECK(Group().elements[0].elements[11] == Integer(2));
+  Run({"XDEL", "s", "4-1"});
+  CHECK(Group().elements[0].elements[11] == Null());
+}
+
 TEST_CASE_METHOD(GroupTest, "a client waits for entries that nobody of its group has got") {
   Run({"XGROUP", "CREATE", "s", "g", "$"});
   TestClient first(server());

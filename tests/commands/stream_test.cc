@@ -52,9 +52,25 @@ TEST_CASE_METHOD(CommandTest, "XADD refuses ids that do not rise, and makes ids 
   CHECK(Run({"XADD", "end", "*", "f", "v"}) ==
         Error("ERR The stream has exhausted the last possible ID, unable to add more items"));
   CHECK(Run({"XADD", "none", "NOMKSTREAM", "*", "f", "v"}) == Null());
+  CHECK(Run({"XADD", "ahead", "99999999999999-5", "f", "v"}) == Bulk("99999999999999-5"));
+  CHECK(Run({"XADD", "ahead", "*", "f", "v"}) == Bulk("99999999999999-6"));
   CHECK(Run({"XADD", "s", "*", "f"}) == Error("ERR wrong number of arguments for 'xadd' command"));
   CHECK(Run({"XADD", "s", "x", "f", "v"}) ==
         Error("ERR Invalid stream ID specified as stream command argument"));
+}
+
+TEST_CASE_METHOD(CommandTest, "an open end without a sequence leaves out the first or the last possible id") {
+  for (const char* const id : {"4-0", "5-0", "5-3", "6-0"}) Run({"XADD", "s", id, "f", "v"});
+  const auto ids = [this](const Words& request) {
+    Words found;
+    for (const Reply& entry : Run(request).elements) found.push_back(entry.elements.at(0).text);
+    return found;
+  };
+  CHECK(ids({"XRANGE", "s", "-", "(5"}) == Words{"4-0", "5-0", "5-3"});
+  CHECK(ids({"XRANGE", "s", "(5", "+"}) == Words{"5-3", "6-0"});
+  CHECK(ids({"XREVRANGE", "s", "(5", "-"}) == Words{"5-3", "5-0", "4-0"});
+  CHECK(ids({"XREVRANGE", "s", "+", "(5"}) == Words{"6-0", "5-3"});
+  CHECK(ids({"XRANGE", "s", "5", "5"}) == Words{"5-0", "5-3"});
 }
 
 TEST_CASE_METHOD(CommandTest, "a stream whose entries are all deleted stays and knows its last id") {

@@ -358,6 +358,8 @@ TEST_CASE_METHOD(TasksTest, "DRAIN lets the tasks of a stream go now, in the ord
     const std::string& key = entry.elements[1].elements[1].text;
     keys.push_back(key);
     CHECK(entry.elements[1].elements[5] == Bulk(UnixMs(1'000 * std::stoi(key.substr(1)))));
+    CHECK(entry.elements[0].text.starts_with(now +
+                                             "-"));  // not in the future, which later entries would follow
   }
   CHECK(keys == Words{"t10", "t20", "t30"});
   CHECK(Run({"EXISTS", "other"}) == Integer(1));

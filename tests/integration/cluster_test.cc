@@ -209,6 +209,25 @@ TEST_CASE("a shard that is killed starts again, and the other one keeps its keys
   CHECK(shards.daemon().log().find("ended by signal 9: it starts again in 100 ms\n") != std::string::npos);
 }
 
+TEST_CASE("a signal ends --shards while a shard that keeps ending waits for its next start") {
+  TwoShards shards;
+  // The newest process of the second shard.
+  const auto victim = [&] {
+    const std::string log = shards.daemon().log();
+    const size_t line = log.rfind("shard 2 starts on port ");
+    return std::stoi(log.substr(log.find("as process ", line) + 11));
+  };
+  for (const char* const wait : {"100", "200", "400", "800", "1600"}) {
+    pid_t ended = victim();
+    REQUIRE(kill(ended, SIGKILL) == 0);
+    const std::string line = std::string("it starts again in ") + wait + " ms\n";
+    REQUIRE(Eventually([&] { return shards.daemon().log().find(line) != std::string::npos; }));
+    if (std::string(wait) != "1600") REQUIRE(Eventually([&] { return victim() != ended; }));
+  }
+  shards.daemon().Signal(SIGTERM);
+  CHECK(shards.daemon().Wait().exit_code == 0);
+}
+
 TEST_CASE("a shard that was told to end stays ended, and the last one ends the program") {
   TwoShards shards;
   CHECK(shards.Second("SHUTDOWN").empty());

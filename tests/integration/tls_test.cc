@@ -118,6 +118,9 @@ TEST_CASE("sessions are resumed, until tls-session-caching is off") {
   const std::string session = tls.folder / "none";
   CHECK(HasPart(tls.Openssl("-sess_out " + session), "+OK"));
   CHECK_FALSE(HasPart(Shell("ls " + tls.folder.path()), "none"));
+  // By a ticket, for one.
+  CHECK(HasPart(tls.Openssl("-tls1_2 -sess_out " + session), "+OK"));
+  CHECK_FALSE(HasPart(tls.Openssl("-tls1_2 -sess_in " + session), "Reused, TLS"));
 }
 
 TEST_CASE("INFO counts handshakes, those that failed or were resumed, and the connections that are there") {
@@ -163,6 +166,12 @@ TEST_CASE("certificates are loaded anew by CONFIG SET and by SIGHUP") {
   CHECK(Eventually(
       [&] { return HasPart(tls.daemon.log(), "TLS stays as it is: tls-cert-file: cannot load"); }));
   CHECK(shows("third"));
+
+  const auto seconds_left = [&] { return std::stoll(plain.Info("tls_server_cert_expires_in_seconds")); };
+  CHECK(seconds_left() > 0);
+  tls.files.Expire();
+  CHECK(plain.Run({"CONFIG", "SET", "tls-cert-file", tls.files.server}) == "OK");
+  CHECK(seconds_left() < 0);
 }
 
 TEST_CASE("CONFIG SET refuses files that do not fit, with the reason, and nothing changes") {

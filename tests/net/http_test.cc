@@ -341,6 +341,21 @@ TEST_CASE("while every write gets MISCONF, or every read MASTERDOWN, /readyz is 
   CHECK(BodyOf(server.Get(http, kAlive)) == "alive\n");
 }
 
+TEST_CASE("a server that could not save at its end is ready again") {
+  bool saves = false;
+  SimulatedServer server({.options = {"--metrics-port", "9121"},
+                          .last_work = {.is_due = [] { return true; }, .run = [&saves] { return saves; }}});
+  server.Raise(SIGTERM);
+  REQUIRE_FALSE(server.ended());
+  Peer* const http = server.TryConnect("127.0.0.1", kAddress);
+  REQUIRE(http != nullptr);
+  http->Send(kReady);
+  server.Settle();
+  CHECK(BodyOf(http->Take()) == "ready\n");
+  saves = true;
+  server.Raise(SIGTERM);
+}
+
 TEST_CASE("while the server stops, /readyz says so until its clients are gone") {
   MetricsServer server;
   Peer& slow = server.Connect();
