@@ -492,23 +492,6 @@ TEST_CASE_METHOD(TasksTest, "many blocked streams are tried in turn, and each co
   CHECK(Info("tasks_late") == 39 * 400);
 }
 
-TEST_CASE_METHOD(TasksTest,
-                 "DRAIN is not done before each of its tasks was tried, behind whatever blocked ones") {
-  for (int i = 0; i < 20; ++i) {
-    Run({"SET", "bad" + std::to_string(i), "no stream"});
-    for (int j = 0; j < 700; ++j)
-      Run({"SET", "x" + std::to_string(i) + ":" + std::to_string(j), "v", "PX", "1", "INTO",
-           "bad" + std::to_string(i)});
-  }
-  AdvanceTime(1);
-  for (int i = 0; i < 600; ++i) Run({"SET", "t" + std::to_string(i), "v", "EX", "1000", "INTO", "good"});
-  CHECK(Run({"DRAIN", "good"}) == Integer(600));
-  const Databases& databases = server().databases;
-  for (int round = 0; round < 10 && !databases.IsDone(databases.dooms()); ++round) AdvanceTime(1'000);
-  CHECK(databases.IsDone(databases.dooms()));
-  CHECK(Run({"XLEN", "good"}) == Integer(600));
-}
-
 TEST_CASE_METHOD(TasksTest, "a task that gets the name of its own stream is a plain key with a TTL") {
   Run({"XADD", "x", "1-1", "f", "v"});
   Run({"PEXPIRE", "x", "300", "INTO", "st"});

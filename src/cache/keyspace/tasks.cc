@@ -200,9 +200,9 @@ bool Tasks::DeliverReady(Now now, size_t* budget) {
     ++round_.owner;
     round_.failed = 0;
   }
-  draining_ = draining_ && (round_.cut || tags_.draining());
   round_ = {};
   retry_ms_ = now.mono_ms + kRoundMs;
+  draining_ = tags_.draining();
   return false;
 }
 
@@ -212,9 +212,8 @@ bool Tasks::DeliverReadyOf(Quota& quota, Now now, size_t* budget) {
     if (*budget == 0) return true;
     --*budget;
     TryReady(*quota.NextInTurn(Quota::kReady), now);
-    if (quota.CountOf(Quota::kReady) == 0 || quota.TurnIsComplete(Quota::kReady)) return false;
-  } while (round_.failed < kFailuresPerRound);
-  round_.cut = true;
+  } while (quota.CountOf(Quota::kReady) != 0 && !quota.TurnIsComplete(Quota::kReady) &&
+           round_.failed < kFailuresPerRound);
   return false;
 }
 

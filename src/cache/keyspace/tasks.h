@@ -91,7 +91,6 @@ class Tasks {
   struct Round {
     size_t owner = 0;   // the first that is not done
     size_t failed = 0;  // of this owner's tasks
-    bool cut = false;   // an owner's turn has ended before its last task
     // The first tags whose tasks have failed. A tag may be freed meanwhile: then its successor waits for the next round.
     std::array<HeapRef, 16> blocked = {};
     size_t blocked_tags = 0;
@@ -115,7 +114,7 @@ class Tasks {
   Tags& tags_;
   Owners& owners_;
   uint64_t retry_ms_ = 0;  // ready tasks are tried from this monotonic time on
-  bool draining_ = false;  // since the last DRAIN no round through all ready tasks has ended
+  bool draining_ = false;  // since the last DRAIN no round through the ready tasks has ended
   Round round_;
 };
 
