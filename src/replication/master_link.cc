@@ -110,7 +110,6 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   NoteMasterKeys(false);
   Become(State::kConnect, now);
   server_.executor->FollowRole();
-  stale_drop_.Begin();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }
 
@@ -366,6 +365,7 @@ void MasterLink::EndHandshake(Now now) {
     case Handshake::State::kContinue:
       break;
   }
+  stale_drop_.Begin();
   figures_.history = handshake_->history();
   Replicas::Of(server_).GoOnRelaying(figures_.history, gets_cutoffs_, now);
   ++figures_.partial_syncs;
@@ -398,6 +398,7 @@ void MasterLink::Load(Now now) {
   const std::string problem = Snapshots::Of(server_).LoadReceived(
       transfer_->path(), [this](const LoadResult& result) { OnLoaded(result); }, now);
   if (!problem.empty()) return Lose("its snapshot cannot be loaded: " + problem, now);
+  stale_drop_.Begin();
   commands_.cutoff().Forget();
   figures_.history.clear();  // while the load runs, the keys belong to no stream
   Replicas::Of(server_).Forget(now);

@@ -1,6 +1,6 @@
 // A replica has no stale values (STALE). The stream does not say when the master's stale value of a key goes, by INVALIDATE for
-// one, and a replica that becomes a master must not hand out what was dropped. A server that begins to follow a master drops its
-// own stale values in slices.
+// one, and a replica that becomes a master must not hand out what was dropped. A server that takes a
+// master's keys, or goes on with a master's stream, drops its own stale values in slices.
 //
 // Borrows the server. Loop thread only.
 #pragma once
