@@ -151,7 +151,8 @@ void MasterCommands::Run(std::span<const std::string_view> words, Now now) {
     return;
   }
   Executor& executor = *server_.executor;
-  const TableRow* const row = executor.RowOf(words);
+  const TableRow* row = executor.RowOf(words);
+  if (row == nullptr) row = server_.commands.FindByOwnName(words[0]);  // it is renamed or removed for clients
   if (row != nullptr && !IsOfMaster(*row)) return NoteFailure(words, "a master sends no such command");
   if (row != nullptr && homeless_ && DependsOnDatabase(*row))
     return NoteFailure(words, "its database does not exist here");

@@ -172,6 +172,18 @@ TEST_CASE_METHOD(FollowTest, "a FLUSHALL of the master also empties the file of 
   CHECK(KeysOf(follower.disk.files().at(kSnapshotPath)) == 0);
 }
 
+TEST_CASE_METHOD(FollowTest, "a FLUSHALL reaches a replica where clients call it by another name") {
+  REQUIRE(follower.server().commands.Rename("flushall", "secret") == std::nullopt);
+  follower.SetOption("save", "3600 1");
+  Run({"SET", "k", "v"});
+  Follow();
+  follower.Run({"SAVE"});
+  CHECK(Run({"FLUSHALL"}) == Ok());
+  Carry();
+  CHECK(KeysOf(follower.disk.files().at(kSnapshotPath)) == 0);
+  CHECK(Link("master_failed_commands") == "0");
+}
+
 TEST_CASE_METHOD(LossTest, "if the disk is full, FLUSHALL removes the file with the keys") {
   SetOption("save", "3600 1");
   SetOption("stop-writes-on-bgsave-error", "no");

@@ -42,7 +42,7 @@ void FlushAll(Context& ctx, Args& args) {
   if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server)) snapshots->NoteAllFlushed(ctx.now);
   // Replicas have been told to empty each database. They also take the keys out of their files.
   constexpr std::string_view kFlushAll[] = {"FLUSHALL", "ASYNC"};
-  Replicas::Forward(ctx.server, ctx.session.db, kFlushAll);
+  Replicas::Forward(ctx.server, 0, kFlushAll);
   ctx.reply.Ok();
 }
 

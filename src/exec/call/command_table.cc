@@ -241,6 +241,12 @@ const TableRow* CommandTable::Find(std::string_view name) const noexcept {
   return nullptr;
 }
 
+const TableRow* CommandTable::FindByOwnName(std::string_view name) const noexcept {
+  const auto found =
+      std::ranges::find_if(owned_, [name](const auto& row) { return SameName(name, row->full_name); });
+  return found != owned_.end() ? found->get() : nullptr;
+}
+
 const TableRow* CommandTable::FindSubcommand(const TableRow& container, std::string_view name) noexcept {
   for (const TableRow* row : container.subcommands) {
     if (SameName(name, row->command->name)) return row;

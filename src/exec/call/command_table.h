@@ -68,6 +68,8 @@ class CommandTable {
 
   // Finds in any case; null for an unknown name.
   const TableRow* Find(std::string_view name) const noexcept;
+  // Likewise by the command's own name, whatever Rename has made of it. Looks at every row.
+  const TableRow* FindByOwnName(std::string_view name) const noexcept;
   // The row of a call, or of the call's subcommand. REQUIRES: arguments is not empty.
   const TableRow* FindCall(std::span<const std::string_view> arguments) const noexcept {
     assert(!arguments.empty());
