@@ -160,6 +160,7 @@ void Loader::TakeField(std::string_view name, std::string_view value) {
                     : name == EventFields::kRecords ? ReadEvents(value, server_.event_log)
                                                     : true;
   if (!good) NoteBadField(name, "");
+  result_.outlives_flush |= good && (name == EventFields::kNext || name == EventFields::kRecords);
 }
 
 void Loader::NoteBadField(std::string_view field, std::string_view key) noexcept {
@@ -196,6 +197,7 @@ void Loader::TakeFunction(std::string_view text) {
   switch (adoption) {
     case FunctionLibraries::Adoption::kLoaded:
       ++result_.libraries;
+      result_.outlives_flush = true;
       break;
     case FunctionLibraries::Adoption::kOvertaken:
       ++result_.overtaken;
@@ -259,8 +261,7 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
 
 bool Loader::WantsKey() noexcept {
   result_.full = !has_room_;
-  result_.overwhelmed = claims_->Overwhelmed();
-  return has_room_ && !result_.overwhelmed;
+  return has_room_ && !Overwhelmed();
 }
 
 void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
@@ -407,6 +408,7 @@ LoadResult Loader::End(Now now) noexcept {
   if (std::string problem = reader_->TakeProblem(); result_.problem.empty())
     result_.problem = std::move(problem);
   if (!result_.problem.empty()) result_.ending = EndingOf(reader_->trouble());
+  result_.overwhelmed = Overwhelmed();
   result_.unusable = reader_->trouble() == RecordReader::Trouble::kUnusable;
   if (libraries_ != nullptr) libraries_->EndLoad();
   libraries_ = nullptr;

@@ -65,9 +65,10 @@ struct LoadResult {
   std::string_view ending;  // for the file's name, after a problem
   bool full = false;        // memory was full before the end of the file
   bool overwhelmed =
-      false;             // clients removed too many keys (LoadClaims::kMostNames) before the end of the file
-  uint64_t keys = 0;     // loaded
-  uint64_t expired = 0;  // not loaded: past their deadlines
+      false;  // not all removals by clients could be noted, and the rest of the file was not loaded
+  bool outlives_flush = false;  // libraries or records of EXPLOG were loaded
+  uint64_t keys = 0;            // loaded
+  uint64_t expired = 0;         // not loaded: past their deadlines
   uint64_t overtaken = 0;       // not loaded: written or removed by clients meanwhile
   uint64_t stale = 0;           // values loaded as stale values
   uint64_t empty = 0;           // not loaded: values without members
@@ -145,6 +146,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   // Sums up the memory that does not count as data: once a slice.
   void LookAtMemory() noexcept;
   bool IsFull() const noexcept;
+  // Nobody knows any more which keys must not come. No matter where the file wins.
+  bool Overwhelmed() const noexcept { return !terms_.file_wins && claims_->Overwhelmed(); }
   LoadResult End(Now now) noexcept;
   void ShowProgress() noexcept;
 

@@ -354,11 +354,13 @@ void Snapshots::StopLoad() noexcept {
 void Snapshots::EndLoad(const LoadResult& result) noexcept {
   Tell(result);
   if (received_) return std::exchange(received_, nullptr)(result);
-  if (replaced_) {  // its keys were flushed; the new file may lack libraries of functions that came afterwards
-    outlived_ = outlived_ || result.libraries != 0;
+  if (replaced_) {  // its keys were flushed, and the new file may lack what came afterwards
+    outlived_ = outlived_ || result.outlives_flush;
     return;
   }
   if (result.unusable) return Refuse(result.problem, {});
+  // The server has served for long, and goes on.
+  if (result.problem.empty() && result.overwhelmed) return KeepFile();
   if (result.problem.empty() && result.leaves_out()) {
     if (server_.options.settings().rdb_load_damaged) return KeepFile();
     try {
@@ -367,8 +369,6 @@ void Snapshots::EndLoad(const LoadResult& result) noexcept {
       return Refuse("out of memory", kRestOfFile);
     }
   }
-  // The server has served for long, and goes on.
-  if (result.problem.empty() && result.overwhelmed) return KeepFile();
   if (!result.problem.empty() && !server_.options.settings().rdb_load_damaged)
     return Refuse(result.problem, result.ending == kUnknownEnding ? kWithoutFile : kPartOfFile);
   if (!result.ending.empty()) PutAside(result.ending);

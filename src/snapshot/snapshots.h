@@ -166,7 +166,7 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   uint64_t last_save_mono_ms_ = 0;                   // of the last save, or the start
   std::function<void(const LoadResult&)> received_;  // not empty: a master's file is loaded
   bool loaded_ = false;                              // since the start
-  bool outlived_ = false;                            // no file was written after a FLUSHALL
+  bool outlived_ = false;                            // the file may lack what has outlived a FLUSHALL
   bool replaced_ = false;   // the file that is loaded has no name any more, because of a FLUSHALL
   bool scheduled_ = false;  // a save begins when no other runs
   StopSave stop_save_ = StopSave::kNone;
