@@ -61,11 +61,10 @@ struct Server;
 
 // The result of a load.
 struct LoadResult {
-  std::string problem;      // "": the whole file was read, or as much as memory has room for
-  std::string_view ending;  // for the file's name, after a problem
-  bool full = false;        // memory was full before the end of the file
-  bool overwhelmed =
-      false;  // not all removals by clients could be noted, and the rest of the file was not loaded
+  std::string problem;          // "": the whole file was read, or as much as memory has room for
+  std::string_view ending;      // for the file's name, after a problem
+  bool full = false;            // memory was full before the end of the file
+  bool overwhelmed = false;     // a removal by a client could not be noted: the rest was not loaded
   bool outlives_flush = false;  // libraries or records of EXPLOG were loaded
   uint64_t keys = 0;            // loaded
   uint64_t expired = 0;         // not loaded: past their deadlines

@@ -48,7 +48,7 @@ inline constexpr ColumnName kColumns[] = {
     {Column::kMemoryFull, "memory full"},
 };
 
-// Why a row has no cell in a column; or that its cell fails until a known fault is mended.
+// Why a row has no cell in a column.
 struct Mark {
   Column column;
   std::string_view why;
@@ -66,7 +66,6 @@ struct Feature {
   // Takes the keys away in the feature's own way. Then a second crossing must not bring them back.
   void (*end)(Crossing&) = nullptr;
   std::vector<Mark> none = {};
-  std::vector<Mark> known = {};
   // Why there is no cell at all; then there is no `make` either.
   std::string_view no_cells = {};
 };

@@ -250,8 +250,7 @@ class Tags {
   HashTable<TablePolicy> table_;  // of tags that are not doomed and not drained
   // The tags in the table that are tasks', by their streams. The names lie in the tags.
   std::multimap<std::string_view, HeapRef, std::less<>> tasks_;
-  HeapRef
-      first_doomed_{};  // the doom with the lowest number; the reaper frees the entries of earlier dooms first
+  HeapRef first_doomed_{};  // the lowest number: the reaper frees the entries of earlier dooms first
   HeapRef last_doomed_{};
   HeapRef first_drained_{};
   size_t doomed_ = 0;
