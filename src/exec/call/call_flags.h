@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <new>
 #include <span>
 #include <string_view>
 
@@ -28,6 +29,16 @@ class CallFlags {
   static uint32_t Of(Server& server, const TableRow& row, std::span<const std::string_view> call) {
     const uint32_t flags = row.command->flags;
     return (flags & kSkipMonitor) == 0 ? flags : Find(server, *row.command, call);
+  }
+  // As Of, but without the memory to read a script's first line it returns the command's own flags: the script itself will be
+  // refused for that.
+  static uint32_t IfReadable(Server& server, const TableRow& row,
+                             std::span<const std::string_view> call) noexcept {
+    try {
+      return Of(server, row, call);
+    } catch (const std::bad_alloc&) {
+      return row.command->flags;
+    }
   }
 
  private:

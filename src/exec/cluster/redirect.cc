@@ -1,7 +1,6 @@
 #include "exec/cluster/redirect.h"
 
 #include <cassert>
-#include <new>
 
 #include "exec/call/call_flags.h"
 #include "exec/call/command_keys.h"
@@ -64,15 +63,6 @@ Purpose PurposeOf(const Command& command, uint32_t flags, bool reads_replica) no
   return {Cluster::Use::kReads, reads_replica};
 }
 
-// The first line of a script says whether it writes.
-uint32_t FlagsOfCall(Server& server, const TableRow& row, std::span<const std::string_view> call) noexcept {
-  try {
-    return CallFlags::Of(server, row, call);
-  } catch (const std::bad_alloc&) {  // the script will be refused for that
-    return row.command->flags;
-  }
-}
-
 }  // namespace
 
 Direction DirectionOf(Server& server, bool reads_replica, const TableRow& row,
@@ -80,7 +70,9 @@ Direction DirectionOf(Server& server, bool reads_replica, const TableRow& row,
   assert(!server.cluster->emulated());
   SlotFinder finder(*server.cluster);
   finder.Add(*row.command, call);
-  return finder.For([&] { return PurposeOf(*row.command, FlagsOfCall(server, row, call), reads_replica); });
+  // The first line of a script says whether it writes.
+  return finder.For(
+      [&] { return PurposeOf(*row.command, CallFlags::IfReadable(server, row, call), reads_replica); });
 }
 
 Direction DirectionOf(Server& server, const Session& session, const TableRow& row,

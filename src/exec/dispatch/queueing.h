@@ -27,6 +27,13 @@ inline uint32_t FlagsOf(Server& server, const Session& session, const TableRow& 
   return session.transaction != nullptr ? flags | session.transaction->flags : flags;
 }
 
+// As FlagsOf, but never throws: see CallFlags::IfReadable.
+inline uint32_t FlagsIfReadable(Server& server, const Session& session, const TableRow& row,
+                                const Args& args) noexcept {
+  if ((row.command->flags & kRunsQueue) == 0) return CallFlags::IfReadable(server, row, args.all());
+  return FlagsOf(server, session, row, args);
+}
+
 // Of these CommandFlags of a request, those that permit: EXEC may run in a state of the server only if each queued command
 // may.
 inline uint32_t PermittingFlagsOf(uint32_t flags, const Session& session, const TableRow& row) noexcept {

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cassert>
-#include <new>
 
 #include "base/eviction_policy.h"
 #include "base/text/ascii.h"
@@ -79,16 +78,6 @@ Refusal RefusalOf(Denial denial) noexcept {
 }
 
 bool Has(uint32_t modes, Mode mode) noexcept { return (modes & BitOf(mode)) != 0; }
-
-// Without memory to read a script's first line, the script itself will fail.
-uint32_t FlagsIfReadable(Server& server, const Session& session, const TableRow& row,
-                         const Args& args) noexcept {
-  try {
-    return FlagsOf(server, session, row, args);
-  } catch (const std::bad_alloc&) {
-    return row.command->flags;
-  }
-}
 
 // The same whether the command runs or is queued: so when memory is full, a transaction may still be made that frees some.
 bool HasRoom(uint32_t flags, const TableRow& row, MemoryGate& gate, Now now) {
