@@ -39,10 +39,13 @@ class SavedStreamTest : public SnapshotTest {
     }
     return seen;
   }
-  std::vector<Reply> LookAtLoaded(const std::string& file) {
+  void Load(const std::string& file) {
     disk.Put(kDumpFile, file);
     Run({"FLUSHALL"});
     REQUIRE(snapshots().LoadNow({}, now()) == "");
+  }
+  std::vector<Reply> LookAtLoaded(const std::string& file) {
+    Load(file);
     return Look();
   }
   static std::vector<std::string> Ids(int from, int to) {
@@ -99,7 +102,7 @@ TEST_CASE_METHOD(
     bool saving = true;
     for (size_t before = 0; saving; ++before) {
       CAPTURE(before);
-      LookAtLoaded(whole);
+      Load(whole);
       REQUIRE(Run({"BGSAVE"}) == Simple("Background saving started"));
       for (size_t i = 0; i < before; ++i) Slice(1);
       saving = snapshots().saving() && before < 30;

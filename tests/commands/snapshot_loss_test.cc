@@ -167,9 +167,19 @@ TEST_CASE_METHOD(FollowTest, "a FLUSHALL of the master also empties the file of 
   Follow();
   follower.Run({"SAVE"});
   REQUIRE(KeysOf(follower.disk.files().at(kSnapshotPath)) == 1);
-  CHECK(Run({"FLUSHALL"}) == Ok());
+  const std::string_view how = GENERATE("alone", "in a transaction", "from a script");
+  CAPTURE(how);
+  if (how == "alone") CHECK(Run({"FLUSHALL"}) == Ok());
+  if (how == "in a transaction") {
+    CHECK(Run({"MULTI"}) == Ok());
+    CHECK(Run({"SET", "lost", "v"}) == Simple("QUEUED"));
+    CHECK(Run({"FLUSHALL"}) == Simple("QUEUED"));
+    CHECK(Run({"EXEC"}) == Array({Ok(), Ok()}));
+  }
+  if (how == "from a script") CHECK(Run({"EVAL", "return redis.call('FLUSHALL')", "0"}) == Ok());
   Carry();
   CHECK(KeysOf(follower.disk.files().at(kSnapshotPath)) == 0);
+  CHECK(follower.Run({"DBSIZE"}) == Integer(0));
 }
 
 TEST_CASE_METHOD(FollowTest, "a FLUSHALL reaches a replica where clients call it by another name") {

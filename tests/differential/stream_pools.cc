@@ -23,7 +23,7 @@ Words NewId(ValuePools& pools) {
 Words Bound(ValuePools& pools) {
   if (pools.dice().OneIn(3))
     return OneOf(pools, {"-", "+", "(0-1", "(300", "(18446744073709551615-18446744073709551615"});
-  return {Id(pools)};
+  return {pools.dice().OneIn(4) ? '(' + Id(pools) : Id(pools)};
 }
 
 Words ReadId(ValuePools& pools) {
