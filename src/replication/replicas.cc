@@ -255,13 +255,13 @@ void Replicas::Flush(Now now) {
 
 size_t Replicas::Confirmed(int64_t place) const noexcept {
   return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
-    return replica->state == State::kOnline && replica->confirmed >= place;
+    return replica->counts() && replica->confirmed >= place;
   }));
 }
 
 size_t Replicas::ConfirmedDurable(int64_t place) const noexcept {
   return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
-    return replica->state == State::kOnline && replica->durable >= place;
+    return replica->counts() && replica->durable >= place;
   }));
 }
 
@@ -291,7 +291,7 @@ std::optional<config::MasterAddress> Replicas::FindComplete(
     const bool is_sent = replica->place == backlog_.end() && replica->session->output.empty();
     const bool has_all =
         replica->plain ? is_sent && replica->confirmed >= last_word_ : replica->confirmed >= backlog_.end();
-    if (replica->state == State::kOnline && has_all)
+    if (replica->counts() && has_all)
       return config::MasterAddress{.host = replica->address, .port = replica->port};
   }
   return std::nullopt;

@@ -39,6 +39,7 @@
 #include "config/settings.h"
 #include "replication/backlog.h"
 #include "replication/change_stream.h"
+#include "server/clients/session.h"
 #include "server/hubs/accounts.h"
 #include "server/hubs/alarms.h"
 #include "server/hubs/client_ends.h"
@@ -175,6 +176,9 @@ class Replicas final : public LatePart,
     int64_t durable;    // in the append-only file; -1: nothing
     uint64_t heard_mono_ms;
     uint64_t above_soft_since_mono_ms = 0;  // 0: not above
+
+    // False also for a replica that is being dropped: it may lack a change that the stream had no memory for.
+    bool counts() const noexcept { return state == State::kOnline && !session->closes(); }
   };
 
   void OnTurnEnd(Now now) noexcept override {
