@@ -1,5 +1,12 @@
 #include "script/shebang.h"
 
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "config/words.h"
 #include "script/run.h"
 
 namespace mayfly::script {
@@ -13,29 +20,17 @@ constexpr FlagName kFlagNames[] = {
     {kAllowCrossSlotKeys, "allow-cross-slot-keys"},
 };
 
-// Calls fn with each part between two separators until it returns false.
-template <typename Fn>
-void ForEachPart(std::string_view text, char separator, Fn&& fn) {
-  for (;;) {
-    const size_t end = text.find(separator);
-    if (!fn(text.substr(0, end)) || end == std::string_view::npos) return;
-    text.remove_prefix(end + 1);
-  }
-}
-
 std::string ReadFlags(std::string_view list, uint32_t& flags) {
-  std::string problem;
-  if (list.empty()) return problem;
-  ForEachPart(list, ',', [&](std::string_view word) {
-    for (const FlagName& known : kFlagNames) {
-      if (known.name != word) continue;
-      flags |= known.flag;
-      return true;
-    }
-    problem = "Unexpected flag in script shebang: " + std::string(word);
-    return false;
-  });
-  return problem;
+  if (list.empty()) return {};
+  for (;;) {
+    const size_t end = list.find(',');
+    const std::string_view word = list.substr(0, end);
+    const FlagName* const known = std::ranges::find(kFlagNames, word, &FlagName::name);
+    if (known == std::end(kFlagNames)) return "Unexpected flag in script shebang: " + std::string(word);
+    flags |= known->flag;
+    if (end == std::string_view::npos) return {};
+    list.remove_prefix(end + 1);
+  }
 }
 
 }  // namespace
@@ -50,20 +45,21 @@ Shebang ReadShebang(std::string_view text) {
     shebang.problem = "Invalid script shebang";
     return shebang;
   }
-  bool is_first = true;
-  ForEachPart(text.substr(0, shebang.size), ' ', [&](std::string_view part) {
+  const std::optional<std::vector<std::string>> words = config::SplitWords(text.substr(0, shebang.size));
+  if (!words || words->empty()) {
+    shebang.problem = "Invalid engine in script shebang";
+    return shebang;
+  }
+  if (words->front() != "#!lua") shebang.problem = "Unexpected engine in script shebang: " + words->front();
+  for (size_t i = 1; i < words->size() && shebang.problem.empty(); ++i) {
     constexpr std::string_view kFlags = "flags=";
-    if (part.empty()) return true;
-    if (is_first) {
-      is_first = false;
-      if (part != "#!lua") shebang.problem = "Unexpected engine in script shebang: " + std::string(part);
-    } else if (part.starts_with(kFlags)) {
-      shebang.problem = ReadFlags(part.substr(kFlags.size()), shebang.flags);
+    const std::string_view word = (*words)[i];
+    if (word.starts_with(kFlags)) {
+      shebang.problem = ReadFlags(word.substr(kFlags.size()), shebang.flags);
     } else {
-      shebang.problem = "Unknown lua shebang option: " + std::string(part);
+      shebang.problem = "Unknown lua shebang option: " + std::string(word);
     }
-    return shebang.problem.empty();
-  });
+  }
   return shebang;
 }
 

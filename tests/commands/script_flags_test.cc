@@ -51,6 +51,20 @@ TEST_CASE_METHOD(BesideRedis, "a read-only script may not call what replicas wou
   Compare(requests, 2);
 }
 
+TEST_CASE_METHOD(BesideRedis,
+                 "a script's first line is split at any white space, and its words may be quoted") {
+  std::vector<Words> requests;
+  for (const char* line :
+       {"#!lua flags=no-writes\r", "#!lua\tflags=no-writes", "#!lua flags='no-writes'",
+        "#!lua \"flags=no-writes\"", "#!lua \"", "#!lua 'flags=no-writes'x", "#!", "#! lua", "#!lua ",
+        "#!lua flags=", "#!lua flags=,", "#!lua flags=no-writes,",
+        "#!lua flags=no-writes,allow-stale flags=allow-oom", "#!lua x", "#!LUA", "#!lua\r"}) {
+    requests.push_back({"EVAL", std::string(line) + "\nreturn redis.call('SET', 'k', 'v')", "1", "k"});
+    requests.push_back({"SCRIPT", "LOAD", std::string(line) + "\nreturn 2"});
+  }
+  Compare(requests, 2);
+}
+
 TEST_CASE_METHOD(ScriptFlagsTest,
                  "when memory is full, scripts run that write nothing or say that they may") {
   const std::string reads = ShaOf(kReads);
