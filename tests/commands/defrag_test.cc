@@ -229,6 +229,37 @@ TEST_CASE_METHOD(DefragTest, "while a script runs for too long nothing moves") {
   server().RunWoken();
 }
 
+TEST_CASE_METHOD(DefragTest, "the time that moving took is added up, from one pass to the next") {
+  const SteppedCycles cycles;
+  Run({"CONFIG", "SET", "active-defrag-cycle-min", "25", "active-defrag-cycle-max", "25"});
+  MakeHoles();
+  AdvanceTime(Defragmenter::kLookMs);
+  REQUIRE(defragmenter.moves());
+  constexpr int kSlices = 8;
+  for (int round = 0; round < kSlices; ++round) {
+    WholeSlice();
+    REQUIRE(defragmenter.moves());
+  }
+  const uint64_t first = stats().defrag_total_ms;
+  CHECK(first == kSlices * Defragmenter::kSliceUs / 1000);
+  Run({"CONFIG", "SET", "activedefrag", "no"});
+  while (defragmenter.moves()) {
+    if (server().sliced_work.waits())
+      Slice();
+    else
+      REQUIRE(GoOn());
+  }
+  Run({"CONFIG", "SET", "activedefrag", "yes"});
+  AdvanceTime(Defragmenter::kLookMs);
+  REQUIRE(defragmenter.moves());
+  for (int round = 0; round < kSlices; ++round) {
+    WholeSlice();
+    REQUIRE(defragmenter.moves());
+  }
+  CHECK(stats().defrag_total_ms == 2 * first);
+  CHECK(Info("total_active_defrag_time") == std::to_string(2 * first));
+}
+
 TEST_CASE_METHOD(DefragTest, "counts of moved keys are reset with the others") {
   MakeHoles();
   defragmenter.NoteChurn(now());

@@ -17,7 +17,7 @@ std::string Sparse(const std::string& runs) {
   return std::string("HYLL\1", 5) + std::string(11, '\0') + runs;
 }
 
-class BesideRedis : public CommandTest {
+class HyperLogLogBesideRedis : public CommandTest {
  public:
   void Compare(const Words& request) {
     const std::string redis = oracle_.Ask(EncodeRequest(request), 1)[0];
@@ -125,7 +125,8 @@ TEST_CASE_METHOD(CommandTest, "hll-sparse-max-bytes says how long a value is spa
   CHECK(Run({"PFDEBUG", "ENCODING", "i"}) == Simple("sparse"));
 }
 
-TEST_CASE_METHOD(BesideRedis, "the bytes of a HyperLogLog are those that Redis makes of the same elements") {
+TEST_CASE_METHOD(HyperLogLogBesideRedis,
+                 "the bytes of a HyperLogLog are those that Redis makes of the same elements") {
   std::mt19937_64 random(17);
   for (int i = 0; i < 3000; ++i) {
     const std::string key = "h" + std::to_string(random() % 3);

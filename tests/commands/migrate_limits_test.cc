@@ -163,4 +163,121 @@ TEST_CASE_METHOD(MigrateLimitsTest,
   }
 }
 
+// ---- the way there
+
+TEST_CASE_METHOD(MigrateLimitsTest, "with tls-cluster keys go by TLS, on connections of their own") {
+  const Reply connecting = Error("IOERR error or timeout connecting to the client");
+  StartWith("tls-cluster", "yes");
+  Run({"MSET", "a", "1", "b", "2", "c", "3"});
+  CHECK(Run(MigrateOf({"a"})) == connecting);  // nobody makes such connections here
+  CHECK(targets.count() == 0);
+  FakeTargets by_tls(server());
+  server().server.outgoing = &targets;
+  server().server.outgoing_by_tls = &by_tls;
+  CHECK(Run(MigrateOf({"a"})) == NoReply());
+  CHECK(targets.count() == 0);
+  by_tls.last().Accept();
+  by_tls.last().Answer("+OK\r\n");
+  by_tls.last().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  CHECK(stats().idle_outgoing == 1);
+  StartWith("tls-cluster", "no");
+  Send({"b"});
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  CHECK(by_tls.count() == 1);
+  CHECK(targets.count() == 1);
+  StartWith("tls-cluster", "yes");
+  by_tls.last().HangUp();  // the one that is kept
+  CHECK(Run(MigrateOf({"c"})) == NoReply());
+  by_tls.last().Refuse();
+  CHECK(Received() == std::vector<Reply>{connecting});  // in Redis the handshake notices
+  CHECK(Run({"EXISTS", "c"}) == Integer(1));
+  server().server.outgoing_by_tls = nullptr;
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest, "a connection is kept for one login, and another user gets another one") {
+  const auto migrate = [this](const Words& login) {
+    Run({"SET", "k", "v"});
+    Words request = {"MIGRATE", "there", "7000", "k", "0", "100"};
+    request.insert(request.end(), login.begin(), login.end());
+    const size_t before = targets.count();
+    CHECK(Run(request) == NoReply());
+    const bool is_new = targets.count() != before;
+    if (is_new) target().Accept();
+    const std::string sent = target().Take();
+    target().Answer(login.empty() ? "+OK\r\n" : "+OK\r\n+OK\r\n");
+    target().Answer("+OK\r\n");
+    CHECK(Received() == std::vector<Reply>{Ok()});
+    return (is_new ? "new: " : "kept: ") + sent.substr(0, sent.find(';'));
+  };
+  CHECK(migrate({"AUTH2", "one", "secret"}) == "new: AUTH one secret");
+  CHECK(migrate({"AUTH2", "two", "secret"}) == "new: AUTH two secret");
+  CHECK(migrate({"AUTH", "secret"}) == "new: AUTH secret");
+  CHECK(migrate({}) == "new: SELECT 0");
+  CHECK(stats().idle_outgoing == 4);
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "an error of the target is reported, whatever else goes wrong afterwards") {
+  const Reply busy = Error("ERR Target instance replied with error: BUSYKEY Target key name already exists.");
+  Run({"MSET", "a", "1", "b", "2", "c", "3"});
+  Send({"a", "b", "c"});
+  target().Answer("-BUSYKEY Target key name already exists.\r\n");
+  SECTION("the end of the connection") { target().HangUp(); }
+  SECTION("what is no reply") { target().Answer("HTTP/1.1 400 Bad Request\r\n"); }
+  SECTION("the timeout") { AdvanceTime(1000); }
+  int64_t stay = 3;
+  SECTION("another error") {
+    target().Answer("-OOM command not allowed when used memory > 'maxmemory'.\r\n");
+    CHECK(Received().empty());
+    target().Answer("+OK\r\n");
+    stay = 2;
+  }
+  CHECK(Received() == std::vector<Reply>{busy});
+  CHECK(Run({"EXISTS", "a", "b", "c"}) == Integer(stay));
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "a kept connection that breaks takes nothing with it, and the next one gets all keys") {
+  Run({"MSET", "a", "1", "b", std::string(1000, 'v'), "c", "3"});
+  Send({"a"});
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  target().Take();
+  CHECK(Run(MigrateOf({"b", "c"})) == NoReply());
+  CHECK(targets.count() == 1);
+  CHECK(stats().migration_bytes > 0);
+  target().HangUp();
+  CHECK(targets.count() == 2);
+  CHECK(stats().migration_bytes == 0);
+  target().Accept();
+  CHECK(target().Take() == "SELECT 0");
+  target().Answer("+OK\r\n");
+  CHECK(target().Take() == "RESTORE b 0 ...; RESTORE c 0 ...");
+  target().Answer("+OK\r\n+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+  CHECK(stats().migration_bytes == 0);
+}
+
+TEST_CASE_METHOD(
+    MigrateLimitsTest,
+    "the target's port and database are passed on as they are, and no impossible port is tried") {
+  Run({"SET", "k", "v"});
+  for (const char* port : {"65536", "-1", "x", ""}) {
+    CHECK(Run({"MIGRATE", "there", port, "k", "0", "100"}) ==
+          Error("IOERR error or timeout connecting to the client"));
+  }
+  CHECK(targets.count() == 0);
+  CHECK(Run({"MIGRATE", "there", "65535", "k", "-7", "9223372036854775807"}) == NoReply());
+  CHECK(target().port == 65535);
+  target().Accept();
+  CHECK(target().Take() == "SELECT -7");
+  AdvanceTime(uint64_t{1} << 40);
+  CHECK(Received().empty());
+  target().Answer("-ERR DB index is out of range\r\n");
+  CHECK(Received().at(0).text.ends_with("ERR DB index is out of range"));
+}
+
 }  // namespace mayfly::testing

@@ -75,6 +75,75 @@ TEST_CASE_METHOD(ForeignTest, "a deadline is in milliseconds, or as old servers 
   CHECK(Run({"PEXPIRETIME", "in ms"}) == Integer(unix_s * 1000 + 7));
 }
 
+TEST_CASE_METHOD(ForeignTest,
+                 "a file of any version up to the newest is read, with a checksum from the fifth on") {
+  const auto load = [this](const std::string& head, bool has_checksum) {
+    std::string bytes = head;
+    rdb::Out out(bytes);
+    WriteString(out, "before");
+    WriteString(out, "after");
+    out.Byte(opcode::kEnd);
+    if (has_checksum) out.Checksum(0);
+    disk.Put(kSnapshotPath, bytes);
+    Run({"FLUSHALL"});
+    std::string problem = snapshots().LoadNow({}, now());
+    for (const char* end : {".damaged", ".unknown"}) disk.Remove(kSnapshotPath + end);
+    return problem;
+  };
+  for (unsigned version = 1; version <= 15; ++version) {
+    CAPTURE(version);
+    const std::string head = "REDIS00" + std::string(version < 10 ? "0" : "") + std::to_string(version);
+    CHECK(load(head, version >= 5) == "");
+    CHECK(HasBoth());
+    CHECK(load(head, version < 5).find(version < 5 ? "bytes follow its end" : "the file ends too early") !=
+          std::string::npos);
+    CHECK(HasBoth());
+  }
+  CHECK(load("VALKEY080", true) == "");
+  CHECK(HasBoth());
+  for (const char* head : {"REDIS0000", "REDIS0016", "REDIS9999", "VALKEY079", "VALKEY081", "VALKEY010"}) {
+    CAPTURE(head);
+    CHECK(load(head, true).ends_with(", which is not known"));
+    CHECK(Run({"DBSIZE"}) == Integer(0));
+  }
+  for (const char* head : {"REDIS00x1", "REDIS-001", "REDIS  11", "redis0010", "VALKEY08 ", "RESIS0010"}) {
+    CAPTURE(head);
+    CHECK(load(head, true) == "./dump.rdb is damaged at byte 0: this is no snapshot file");
+  }
+}
+
+TEST_CASE_METHOD(ForeignTest, "facts of a key are those of the next key alone, but for its database") {
+  CHECK(Load("REDIS0010", [this](rdb::Out& out) {
+          out.Byte(opcode::kDatabase);
+          out.Length(3);
+          out.Byte(opcode::kDeadlineMs);
+          out.Millis(WallMs() + 5000);
+          out.Byte(opcode::kIdle);
+          out.Length(100);
+          WriteString(out, "timed");
+          WriteString(out, "lasting");
+          // Of a key that is refused, and of one without members.
+          out.Byte(opcode::kDeadlineMs);
+          out.Millis(WallMs() + 5000);
+          out.Byte(rdb::type::kSet);
+          out.String("empty");
+          out.Length(0);
+          WriteString(out, "lasting, too");
+          out.Byte(opcode::kDeadlineMs);
+          out.Millis(WallMs() - 5000);
+          WriteString(out, "over");
+        }) == "");
+  CHECK(Run({"EXISTS", "before", "after"}) == Integer(1));
+  Run({"SELECT", "3"});
+  CHECK(Run({"DBSIZE"}) == Integer(4));
+  CHECK(Run({"PTTL", "timed"}) == Integer(5000));
+  CHECK(Run({"OBJECT", "IDLETIME", "timed"}).integer >= 99);
+  for (const char* key : {"lasting", "lasting, too", "after"}) {
+    CHECK(Run({"PTTL", key}) == Integer(-1));
+    CHECK(Run({"OBJECT", "IDLETIME", key}) == Integer(0));
+  }
+}
+
 TEST_CASE_METHOD(ForeignTest, "what newer servers write beside keys is skipped") {
   CHECK(Load("REDIS0012", [](rdb::Out& out) {
           out.Byte(opcode::kSlotInfo);

@@ -100,5 +100,20 @@ TEST_CASE(
   for (Peer* peer : crowd) CHECK(peer->Take() == "+PONG\r\n");
 }
 
+TEST_CASE("a client of the unix socket is known by its flag and the socket's path, others by their address") {
+  const std::string path = "sim-known.sock";
+  SimulatedServer server({.options = {"--unixsocket", path, "--bind", "127.0.0.1"}});
+  Peer* const local = server.TryConnect("127.0.0.1", path);
+  REQUIRE(local != nullptr);
+  const std::string here = server.Ask(*local, {"CLIENT", "INFO"}).text;
+  CHECK(here.find(" flags=U ") != std::string::npos);
+  CHECK(here.find(" addr=" + path + ":0 ") != std::string::npos);
+  CHECK(here.find(" laddr=" + path + ":0 ") != std::string::npos);
+  const std::string there = server.Ask(server.Connect(), {"CLIENT", "INFO"}).text;
+  CHECK(there.find(" flags=N ") != std::string::npos);
+  CHECK(there.find(" addr=127.0.0.1:") != std::string::npos);
+  CHECK(there.find(" laddr=127.0.0.1:6379 ") != std::string::npos);
+}
+
 }  // namespace
 }  // namespace mayfly::sim

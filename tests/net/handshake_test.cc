@@ -1,5 +1,6 @@
 // Crowds whose handshakes take longer than one turn has for them, and what waits meanwhile.
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -97,6 +98,26 @@ TEST_CASE(
   crowd.server.world.set_look_cost_us(0);
   for (Peer* peer : crowd.peers) CHECK(peer->closed());
   CHECK(crowd.server.Info("connected_clients") == 1);
+}
+
+TEST_CASE("a request that comes with a handshake that waits is answered when the handshake had its turn") {
+  Crowd crowd(15);
+  crowd.server.world.set_look_cost_us(1'000);
+  std::vector<std::unique_ptr<ToyTransport>> clients;
+  for (Peer* peer : crowd.peers) {
+    ToyTransport& client = *clients.emplace_back(std::make_unique<ToyTransport>(ToyTransport::Side::kClient));
+    client.Write("PING\r\n");
+    peer->Send(client.ToSend());
+  }
+  crowd.server.Turn();
+  REQUIRE(crowd.Welcomed() < 15);
+  crowd.server.Settle();
+  for (size_t i = 0; i < clients.size(); ++i) {
+    clients[i]->Receive(crowd.peers[i]->Take());
+    std::string reply(100, '\0');
+    reply.resize(clients[i]->Read(reply));
+    CHECK(reply == "+PONG\r\n");
+  }
 }
 
 TEST_CASE("a server that stops lets go of handshakes that wait") {

@@ -152,6 +152,29 @@ TEST_CASE("a client that CLIENT PAUSE holds back is not closed as idle") {
   CHECK(peer.Take() == "+PONG\r\n");
 }
 
+TEST_CASE("who waits for messages or for elements is never idle, and is like others afterwards") {
+  for (const bool subscribes : {true, false}) {
+    CAPTURE(subscribes);
+    SimulatedServer server;
+    server.Set("timeout", "10");
+    Peer& peer = server.Connect();
+    peer.Request(subscribes ? std::vector<std::string>{"SUBSCRIBE", "news"}
+                            : std::vector<std::string>{"BLPOP", "list", "0"});
+    server.AdvanceTime(100'000);
+    REQUIRE(peer.connected());
+    peer.Take();
+    if (subscribes)
+      peer.Request({"UNSUBSCRIBE"});
+    else
+      server.Ask(server.Connect(), {"RPUSH", "list", "v"});
+    server.AdvanceTime(9'999);
+    CHECK(peer.connected());
+    CHECK_FALSE(peer.Take().empty());
+    server.AdvanceTime(1);
+    CHECK(peer.ended());
+  }
+}
+
 TEST_CASE("keep-alive is set to the value of tcp-keepalive, for TCP only") {
   SimulatedServer server({.options = {"--unixsocket", "sim-idle.sock"}});
   CHECK(server.Connect().link().keep_alive == KeepAliveCall{300, 100, 3});

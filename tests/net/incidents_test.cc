@@ -78,6 +78,29 @@ TEST_CASE("a client from elsewhere that protected-mode refuses is logged") {
   CHECK(Count(server.Log(), "protected-mode is on") == 1);
 }
 
+TEST_CASE("the log says of a client with too long a request whether it was the request or the transaction") {
+  SimulatedServer server({.logs = true});
+  server.Set("client-query-buffer-limit", "1mb");
+  Peer& queues = server.Connect();
+  const std::string info = server.Ask(queues, {"CLIENT", "INFO"}).text;
+  const size_t addr_at = info.find(" addr=") + 6;
+  const std::string addr = info.substr(addr_at, info.find(' ', addr_at) - addr_at);
+  queues.Request({"MULTI"});
+  for (int i = 0; i < 4; ++i) queues.Request({"SET", "k", std::string(300'000, 'v')});
+  server.Settle();
+  CHECK(queues.closed());
+  CHECK(Count(server.Log(), "# closing client " + addr +
+                                ": its request and what it has queued since MULTI are longer than "
+                                "client-query-buffer-limit\n") == 1);
+  server.AdvanceTime(Incidents::kLogMs);
+  for (int i = 0; i < 2; ++i) {
+    server.Connect().Send("*2\r\n$4\r\nECHO\r\n$2000000\r\n");
+    server.Settle();
+  }
+  CHECK(Count(server.Log(), ": its request is longer than client-query-buffer-limit\n") == 1);
+  CHECK(server.stats().query_limit_disconnections == 3);
+}
+
 TEST_CASE("a web page that attacks is logged, and sums that are not due yet are logged at the end") {
   SimulatedServer server({.logs = true});
   for (int i = 0; i < 3; ++i) {

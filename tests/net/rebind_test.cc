@@ -180,6 +180,54 @@ TEST_CASE("if another program is faster to take the port, the old address is ope
   CHECK(fixture.server.world.listening() == 2);
 }
 
+TEST_CASE("the log names every address that is opened and every one that is closed") {
+  SimulatedServer server({.options = {"--bind", "*"}, .logs = true});
+  const auto said = [&](const std::string& text) {
+    return server.Log().find("* " + text) != std::string::npos;
+  };
+  CHECK(server.Run({"CONFIG", "SET", "bind", "127.0.0.1 127.0.0.2"}) == Simple("OK"));
+  CHECK(said("listening on 127.0.0.1:6379\n"));
+  CHECK(said("listening on 127.0.0.2:6379\n"));
+  CHECK(said("no longer listening on 0.0.0.0:6379\n"));
+  CHECK(server.Run({"CONFIG", "SET", "bind", "127.0.0.2"}) == Simple("OK"));
+  CHECK(said("no longer listening on 127.0.0.1:6379\n"));
+  CHECK_FALSE(said("no longer listening on 127.0.0.2:6379\n"));
+}
+
+TEST_CASE("port and bind in one CONFIG SET are one change, done or undone as a whole") {
+  SimulatedServer server({.options = {"--bind", "*"}, .logs = true});
+  Peer& there = server.Connect();
+  const auto refuse = [](const config::Settings& wanted) -> config::Problem {
+    return wanted.maxkeys == 1 ? config::Problem("no") : std::nullopt;
+  };
+  server.parts.options.Prepare({.prepare = refuse}, &config::Settings::maxkeys);
+  CHECK(server.Ask(there, {"CONFIG", "SET", "port", "6379", "bind", "127.0.0.1", "maxkeys", "1"}).kind ==
+        Reply::Kind::kError);
+  CHECK(server.TryConnect("127.0.0.1", "127.0.0.2:6379") != nullptr);
+  CHECK(server.Ask(there, {"CONFIG", "SET", "port", "6379", "bind", "127.0.0.1", "maxkeys", "2"}) ==
+        Simple("OK"));
+  CHECK(server.TryConnect("127.0.0.1", "127.0.0.2:6379") == nullptr);
+  CHECK(server.TryConnect("127.0.0.1", kSamePort) != nullptr);
+  CHECK(server.Log().find("* no longer listening on 0.0.0.0:6379\n") != std::string::npos);
+}
+
+TEST_CASE("if another program takes both the new and the old address, the log says so and clients stay") {
+  SimulatedServer server({.options = {"--bind", "*", "--unixsocket", "/sim/mayfly.sock"}, .logs = true});
+  Peer& there = server.Connect();
+  server.world.FailBinds({0, EADDRINUSE, EADDRINUSE});
+  CHECK(server.Ask(there, {"CONFIG", "SET", "bind", "127.0.0.1"}) == BindFailed());
+  CHECK(server.Log().find("# no longer listening on 0.0.0.0:6379: address already in use\n") !=
+        std::string::npos);
+  CHECK(server.world.listening() == 1);
+  CHECK(server.TryConnect("127.0.0.1", kSamePort) == nullptr);
+  CHECK(server.Ask(there, {"PING"}) == Simple("PONG"));
+  CHECK(server.Ask(there, {"CONFIG", "SET", "bind", "127.0.0.1"}) == Simple("OK"));  // it is free again
+  CHECK(server.world.listening() == 2);
+  Peer* const next = server.TryConnect("127.0.0.1", kSamePort);
+  REQUIRE(next != nullptr);
+  CHECK(server.Ask(*next, {"PING"}) == Simple("PONG"));
+}
+
 TEST_CASE("two addresses that collide with each other are refused, as at the start") {
   Fixture fixture({"--bind", "*"});
   CHECK(fixture.Set({"bind", "127.0.0.1 127.0.0.1"}) == BindFailed());

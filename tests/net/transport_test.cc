@@ -309,6 +309,20 @@ TEST_CASE("a client too many is closed before the handshake") {
   CHECK(server.Ask(first, {"PING"}) == Simple("PONG"));
 }
 
+TEST_CASE("a client too many is told nothing in plain text on a port whose clients expect a handshake") {
+  SealedServer server;
+  server.Set("maxclients", "1");
+  REQUIRE(server.Ask(server.Connect(), {"PING"}) == Simple("PONG"));
+  Peer& raw = server.ConnectRaw();
+  CHECK(raw.Take().empty());
+  CHECK(raw.closed());
+  Peer* const plain = server.TryConnect("127.0.0.1", "127.0.0.1:6379");
+  REQUIRE(plain != nullptr);
+  server.Settle();
+  CHECK(plain->Take() == "-ERR max number of clients reached\r\n");
+  CHECK(server.stats().connections_rejected == 2);
+}
+
 TEST_CASE("clients without a transport and with one share a server") {
   SealedServer server;
   Peer& sealed = server.Connect();

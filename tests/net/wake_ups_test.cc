@@ -200,5 +200,14 @@ TEST_CASE("if the kernel reports no clock steps, they are noticed within kClockL
   CHECK(server.keys() == 0);
 }
 
+TEST_CASE("if the kernel reports no clock steps, a server without deadlines sleeps nevertheless") {
+  SimulatedServer server({.has_step_timer = false});
+  REQUIRE(server.Run({"SET", "k", "v"}) == Ok());
+  server.AdvanceTime(net::kClockLookMs);
+  const uint64_t turns = server.world.turns();
+  server.AdvanceTime(100 * net::kClockLookMs);
+  CHECK(server.world.turns() == turns);
+}
+
 }  // namespace
 }  // namespace mayfly::sim

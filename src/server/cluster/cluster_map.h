@@ -94,7 +94,7 @@ class ClusterMap {
     return nodes_[node].is_replica() ? nodes_[node].master : node;
   }
   size_t slots_assigned() const noexcept { return assigned_; }
-  // Finds a node by id, in upper or lower case; null if there is none.
+  // Finds a node by its id, in the same case; null if there is none.
   const ClusterNode* FindById(std::string_view id) const noexcept;
 
  private:

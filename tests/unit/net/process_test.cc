@@ -60,6 +60,9 @@ TEST_CASE("the limit of open files is raised for the clients; if that is refused
   const uint64_t fits = RaiseFileLimit(kTooMany);
   CHECK(fits < kTooMany);
   CHECK(fits > 0);
+  CHECK(fits == ClientsThatFit(before.rlim_max, kTooMany));
+  REQUIRE(getrlimit(RLIMIT_NOFILE, &raised) == 0);
+  CHECK(raised.rlim_cur == before.rlim_max);
   setrlimit(RLIMIT_NOFILE, &before);
 }
 

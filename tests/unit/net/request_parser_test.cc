@@ -116,6 +116,17 @@ TEST_CASE("versions other than 1.0 and 1.1, and what is no version") {
   CHECK(Seen("GET / HTTP/1.10\r\n\r\n") == Lines{"400"});
 }
 
+// The version says nothing about a line that is wrong before it.
+TEST_CASE("a line with another version and a further mistake is no request") {
+  CHECK(Seen("G(T / HTTP/1.2\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET /\x01 HTTP/2.0\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/1.x\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/x.1\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/1,1\r\n\r\n") == Lines{"400"});
+  CHECK(Seen("GET / HTTP/9.9\r\n\r\n") == Lines{"505"});
+  CHECK(Seen("GET / HTTP/3\r\n\r\n") == Lines{"400"});
+}
+
 TEST_CASE("a method that nobody knows is not allowed either, whether or not it has a body") {
   CHECK(Seen("FOO / HTTP/1.1\r\n\r\n") == Lines{"405"});
   CHECK(Seen("get / HTTP/1.1\r\n\r\n") == Lines{"405"});

@@ -104,6 +104,20 @@ TEST_CASE("a manager that is asked for and absent is warned of, in Redis's words
   CHECK(manager.socket.Take() == "");
 }
 
+TEST_CASE("a variable without a value is none, and one whose name only begins alike is another") {
+  for (const char* const variable :
+       {"NOTIFY_SOCKET=", "NOTIFY_SOCKET", "NOTIFY_SOCKETS=/x", "NOTIFY_SOCKE=/x"}) {
+    CAPTURE(variable);
+    Manager manager;
+    manager.Meet(Supervised::kSystemd, {variable, "WATCHDOG_USEC=1000000"}).Ready();
+    CHECK(manager.Logged().ends_with(" # systemd supervision error: NOTIFY_SOCKET not found!\n"));
+    CHECK(manager.Meet(Supervised::kSystemd, {variable, "WATCHDOG_USEC=1000000"}).watchdog_ms() == 0);
+  }
+  Manager manager;
+  manager.Meet(Supervised::kUpstart, {"UPSTART_JOB="}).Ready();
+  CHECK(manager.Logged().ends_with(" # upstart supervision requested, but UPSTART_JOB not found!\n"));
+}
+
 TEST_CASE("a socket that nobody listens on is warned of, and the daemon goes on") {
   Manager manager;
   manager.Meet(Supervised::kSystemd, {"NOTIFY_SOCKET=/no/such/socket"}).Ready();

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "net/process/restarts.h"
 #include "net/process/shard_rules.h"
 #include "net/socket/descriptor.h"
@@ -75,6 +77,51 @@ TEST_CASE("a shard gets its port, its name, and its part of a maxmemory that is 
   CHECK(value(words, "--unixsocket") == "/run/mayfly.sock.7101");
   settings.maxmemory = {config::MaxMemory::Request::kAuto, 75, 0};  // unknown: no limit
   CHECK(value(ShardOptions(settings, 0, "/file"), "--maxmemory") == "(none)");
+}
+
+TEST_CASE("each daemon of --shards needs ports of its own, up to the highest one there is") {
+  const auto problem = [](int64_t port, int64_t tls_port, int64_t metrics_port, int64_t shards) {
+    config::Settings settings;
+    settings.port = port;
+    settings.tls_port = tls_port;
+    settings.metrics_port = metrics_port;
+    settings.shards = shards;
+    return CheckShards(settings).value_or("");
+  };
+  const std::string none = "shards needs a port or a tls-port: ";
+  const std::string too_high = "shards needs a port for each daemon, ";
+  CHECK(problem(6379, 0, 0, 2).empty());
+  CHECK(problem(0, 6380, 0, 2).empty());
+  CHECK(problem(0, 0, 9121, 2).starts_with(none));
+  CHECK(problem(65'535, 0, 0, 1).empty());
+  CHECK(problem(65'534, 65'530, 65'534, 2).empty());
+  CHECK(problem(65'535, 0, 0, 2).starts_with(too_high));
+  CHECK(problem(6379, 65'535, 0, 2).starts_with(too_high));
+  CHECK(problem(6379, 0, 65'535, 2).starts_with(too_high));
+}
+
+TEST_CASE("a cluster that is given by other options is none that --shards can make") {
+  config::Settings settings;
+  settings.shards = 2;
+  settings.cluster_enabled = true;
+  CHECK(CheckShards(settings).value_or("").starts_with("shards makes a cluster of its own"));
+  settings.cluster_enabled = false;
+  settings.cluster_mode = config::ClusterMode::kEmulated;
+  CHECK(CheckShards(settings).value_or("").starts_with("shards makes a cluster of its own"));
+}
+
+TEST_CASE("the file of a shard's keys has its port in its name, and without a file there is none") {
+  config::Settings settings;
+  settings.port = 7000;
+  settings.shards = 2;
+  settings.dbfilename = "dump.rdb";
+  const auto has = [&](const std::string& word) {
+    const std::vector<std::string> words = ShardOptions(settings, 1, "/file");
+    return std::find(words.begin(), words.end(), word) != words.end();
+  };
+  CHECK(has("dump.rdb.7001"));
+  settings.dbfilename.clear();
+  CHECK_FALSE(has("--dbfilename"));
 }
 
 TEST_CASE("a shard hears nothing of this program's service manager, and knows whose shard it is") {

@@ -1,8 +1,11 @@
 #include "replication/backlog.h"
 
 #include <algorithm>
+#include <new>
 #include <random>
+#include <span>
 #include <string>
+#include <string_view>
 
 #include "support/catch.h"
 #include "support/output_text.h"
@@ -226,6 +229,40 @@ TEST_CASE("the backlog is the end of a text, whatever is appended, read and forg
     const int64_t place = world.backlog.begin() + static_cast<int64_t>(random() % (held + 1));
     REQUIRE(world.ReadFrom(place, 1 + random() % 100'000) == all.substr(static_cast<size_t>(place - kStart)));
   }
+}
+
+TEST_CASE("a room for which there is no memory leaves a draft as it was") {
+  World world;
+  world.backlog.Append("ab");
+  const std::span<char> room = world.backlog.Room(10);
+  std::string_view("cdefgh").copy(room.data(), 6);
+  const uint64_t bytes = world.backlog.bytes();
+  CHECK_THROWS_AS(world.backlog.NextRoom(6, size_t{1} << 60), std::bad_alloc);
+  CHECK(world.backlog.bytes() == bytes);
+  CHECK(world.backlog.end() == kStart + 2);
+  const std::span<char> next = world.backlog.NextRoom(6, 10);
+  std::string_view("ijk").copy(next.data(), 3);
+  world.backlog.Publish(3);
+  CHECK(world.backlog.end() == kStart + 11);
+  world.backlog.Append("l");
+  CHECK(world.ReadFrom(kStart) == "abcdefghijkl");
+}
+
+TEST_CASE("a block that an output reads keeps its unused memory, and counts with it") {
+  const bool is_read = GENERATE(false, true);
+  World world;
+  const std::string text(Backlog::kBlockBytes / 2, 'x');
+  world.backlog.Append(text);
+  OutputChain out(world.chunks);
+  if (is_read) CHECK(world.backlog.Feed(kStart, SIZE_MAX, out) == text.size());
+  world.backlog.Reserve(Backlog::kBlockBytes);
+  world.backlog.Commit(1);
+  const uint64_t kept = world.backlog.bytes() - Backlog::kBlockBytes;
+  CHECK((kept == Backlog::kBlockBytes) == is_read);
+  CHECK(kept >= text.size());
+  if (is_read) CHECK(OutputText(out) == text);
+  world.backlog.Forget(world.backlog.end());
+  CHECK(world.backlog.bytes() <= 2 * Backlog::kBlockBytes);
 }
 
 }  // namespace mayfly

@@ -111,4 +111,79 @@ TEST_CASE("a master that cannot now is asked again, and another answer is refuse
   }
 }
 
+TEST_CASE("an error of PING that means a password goes on, and any other one ends the handshake") {
+  for (const char* answer :
+       {"+PONG", "-NOAUTH Authentication required.", "-NOPERM no permission", "+anything",
+        "-ERR operation not permitted", "-ERR operation not permitted, really"}) {
+    CAPTURE(answer);
+    Handshake handshake({.password = "secret"});
+    CHECK(Words(handshake.Begin()) == "PING");
+    CHECK(Words(handshake.Take(answer)) == "AUTH secret");
+    CHECK(handshake.state() == State::kUnderWay);
+    CHECK_FALSE(handshake.asks_for_keys());
+  }
+  for (const std::string& answer : {std::string("-ERR unknown command"), std::string("-MASTERDOWN no"),
+                                    std::string("-DENIED \x01"), std::string("-")}) {
+    CAPTURE(answer);
+    Handshake handshake({.password = "secret"});
+    handshake.Begin();
+    CHECK(handshake.Take(answer).empty());
+    CHECK(handshake.state() == State::kRefused);
+    CHECK(handshake.problem().starts_with("the master answers PING with -"));
+    CHECK(handshake.problem().find('\x01') == std::string::npos);
+  }
+}
+
+TEST_CASE("a replica is asked to take over at a place of its stream, and only if there is one") {
+  Handshake without({.hands_over = true});
+  CHECK(Greet(without) == "PSYNC ? -1");
+  Handshake handshake({.history = kHistory, .offset = 9, .hands_over = true});
+  CHECK_FALSE(handshake.asks_for_keys());
+  CHECK(Greet(handshake) == "PSYNC " + kHistory + " 10 FAILOVER");
+  CHECK(handshake.asks_for_keys());
+  CHECK(handshake.state() == State::kUnderWay);
+}
+
+TEST_CASE("names of streams are 40 digits in lower case, and places are far from the end of their type") {
+  const int64_t most = int64_t{1} << 62;
+  for (const int64_t place : {int64_t{0}, int64_t{1}, most}) {
+    Handshake handshake({.history = std::string(40, 'b'), .offset = 5});
+    Greet(handshake);
+    CHECK(handshake.Take("+FULLRESYNC " + kHistory + " " + std::to_string(place)).empty());
+    CHECK(handshake.state() == State::kFull);
+    CHECK(handshake.history() == kHistory);
+    CHECK(handshake.offset() == place);
+  }
+  for (const std::string& words :
+       {kHistory + " " + std::to_string(most + 1), kHistory + "a 1", std::string(40, 'A') + " 1",
+        kHistory.substr(1) + "g 1", kHistory + " ", kHistory + " 1 2", " " + kHistory + " 1"}) {
+    CAPTURE(words);
+    Handshake handshake({});
+    Greet(handshake);
+    handshake.Take("+FULLRESYNC " + words);
+    CHECK(handshake.state() == State::kRefused);
+    CHECK(handshake.problem() == "the master does not send its keys: +FULLRESYNC " + words);
+  }
+  // A stream that goes on keeps its name if the new one is none.
+  for (const std::string& words : {" " + std::string(40, 'B'), " " + std::string(39, 'b'), std::string(" "),
+                                   std::string(41, 'b'), "x" + std::string(40, 'b')}) {
+    CAPTURE(words);
+    Handshake handshake({.history = kHistory, .offset = 9});
+    Greet(handshake);
+    handshake.Take("+CONTINUE" + words);
+    CHECK(handshake.state() == State::kContinue);
+    CHECK(handshake.history() == kHistory);
+    CHECK(handshake.offset() == 9);
+  }
+}
+
+TEST_CASE("what a master answers that cannot now is told without its sign") {
+  Handshake handshake({});
+  Greet(handshake);
+  handshake.Take("-LOADING \x02 is loading");
+  CHECK(handshake.state() == State::kLater);
+  CHECK(handshake.problem().starts_with("LOADING "));
+  CHECK(handshake.problem().find('\x02') == std::string::npos);
+}
+
 }  // namespace mayfly

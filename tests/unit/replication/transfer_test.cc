@@ -105,4 +105,42 @@ TEST_CASE("a transfer that ends early, and one that is done, leave no file behin
   CHECK(world.disk.files().empty());
 }
 
+TEST_CASE("what comes in the place of a header is told, as far as it is a line") {
+  World error;
+  CHECK(error.TakeAll("\n-LOADING \x01 now\r\n", 1000) == State::kFailed);
+  CHECK(error.transfer.problem().starts_with("the master sends no snapshot, but -LOADING "));
+  CHECK(error.transfer.problem().ends_with(" now"));
+  CHECK(error.transfer.problem().find('\x01') == std::string::npos);
+  World endless;
+  CHECK(endless.transfer.Take(std::string(Transfer::kMostHeaderBytes, '$')) == Transfer::kMostHeaderBytes);
+  CHECK(endless.transfer.state() == State::kReceiving);
+  CHECK(endless.transfer.Take("$") == 1);
+  CHECK(endless.transfer.state() == State::kFailed);
+  CHECK(endless.transfer.problem() == "the master sends no snapshot");
+  for (const size_t size : {Transfer::kMarkBytes - 1, Transfer::kMarkBytes + 1}) {
+    World world;
+    CHECK(world.TakeAll("$EOF:" + std::string(size, 'e') + "\r\n", 1000) == State::kFailed);
+  }
+}
+
+TEST_CASE("the received bytes are those of the file, without a part that may be the mark") {
+  const std::string file = File(200);
+  World known;
+  known.transfer.Take("$200\r\n" + file.substr(0, 77));
+  CHECK(known.transfer.received_bytes() == 77);
+  CHECK(known.transfer.total_bytes() == 200);
+  known.transfer.Take(file.substr(77));
+  CHECK(known.transfer.received_bytes() == 200);
+  World marked;
+  marked.transfer.Take("$EOF:" + kMark + "\r\n" + file.substr(0, 40));
+  CHECK(marked.transfer.received_bytes() == 0);
+  marked.transfer.Take(file.substr(40, 60));
+  CHECK(marked.transfer.received_bytes() == 60);
+  marked.transfer.Take(file.substr(100) + kMark);
+  CHECK(marked.transfer.received_bytes() == 200);
+  while (marked.transfer.state() == State::kWriting) {
+  }
+  CHECK(marked.disk.files().at(marked.transfer.path()) == file);
+}
+
 }  // namespace mayfly::testing

@@ -235,6 +235,7 @@ TEST_CASE("a client of TLS 1.3 may change its keys, but if it never reads the an
     TlsRig::ReadAll(*server);
   }
   CHECK(server->state() == State::kBroken);
+  CHECK(server->Problem() == "it does not read what TLS answers");
   CHECK(server->memory() < 4 * Block::kSize);
 }
 
@@ -316,6 +317,34 @@ TEST_CASE("a session is resumed by its ticket, or from the cache by clients with
       }
     }
   }
+}
+
+TEST_CASE("connections count from the handshake until they go, however they go") {
+  TlsRig rig;
+  rig.Use();
+  for (const bool breaks : {false, true}) {
+    Unique server = rig.transports.NewTransport();
+    Unique waits = rig.transports.NewTransport();
+    CHECK(rig.figures.connections == 0);
+    TlsPeer client;
+    TlsRig::Settle(*server, client);
+    REQUIRE(server->state() == State::kOpen);
+    CHECK(rig.figures.connections == 1);
+    const Unique second = rig.transports.NewTransport();
+    TlsPeer other;
+    TlsRig::Settle(*second, other);
+    CHECK(rig.figures.connections == 2);
+    waits->Receive("no handshake at all, and long enough for one");
+    CHECK(waits->state() == State::kBroken);
+    waits.reset();
+    if (breaks) server->Receive("no record at all, and long enough to be one");
+    CHECK(rig.figures.connections == 2);
+    server.reset();
+    CHECK(rig.figures.connections == 1);
+  }
+  CHECK(rig.figures.connections == 0);
+  CHECK(rig.figures.handshakes == 4);
+  CHECK(rig.figures.resumed == 0);
 }
 
 TEST_CASE("connections keep the certificate that they began with, and later ones get the new one") {

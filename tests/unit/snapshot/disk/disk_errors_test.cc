@@ -250,6 +250,23 @@ TEST_CASE("the reader holds a bounded part of a file, however large the file is"
 
 // ---- the real file system
 
+TEST_CASE("what is no regular file is closed again") {
+  const Folder own;
+  const auto open_files = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {});
+  };
+  const auto before = open_files();
+  Disk disk;
+  for (int i = 0; i < 5; ++i) {
+    int opened = -1;
+    uint64_t bytes = 0;
+    CHECK(disk.OpenToRead(own.path(), opened, bytes) == EISDIR);
+    CHECK(disk.OpenToRead("/dev/null", opened, bytes) == EINVAL);
+    CHECK(disk.SyncFolder(own.path()) == 0);
+  }
+  CHECK(open_files() == before);
+}
+
 TEST_CASE("each call of the real disk returns the system's error") {
   const Folder own;
   const std::string& folder = own.path();

@@ -145,8 +145,12 @@ TEST_CASE_METHOD(DiskTest, "a save removes what killed processes have left, and 
   const std::string alive = "temp-" + std::to_string(getppid()) + "-abc.rdb";
   const std::string beside = TemporaryName("own", "part");
   const std::string redis = "temp-1763000000." + std::to_string(getppid()) + ".rdb";  // a time, and a process
-  const std::vector<std::string> kept = {own,          beside,      alive,        redis,
-                                         "temp-x.rdb", "temp-.rdb", "temp--.rdb", "a"};
+  // Of a process that is no more, too, but not named by a save.
+  const std::string other_begin = "tempo" + gone.substr(5);
+  const std::string other_end = gone.substr(0, gone.size() - 4) + ".rdc";
+  const std::vector<std::string> kept = {own,         beside,       alive,        redis,
+                                         other_begin, other_end,    "temp-x.rdb", "temp-0-a.rdb",
+                                         "temp-.rdb", "temp--.rdb", "a"};
   for (const std::string& name : kept) Make(name);
   for (const std::string& name : {gone, before}) Make(name);
   CHECK(disk.RemoveLeftovers(folder, own) == 2);

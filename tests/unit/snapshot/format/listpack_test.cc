@@ -1,5 +1,6 @@
 #include "snapshot/format/listpack.h"
 
+#include <algorithm>
 #include <limits>
 #include <random>
 
@@ -131,6 +132,36 @@ TEST_CASE("an item that begins with no known head, or does not end before the en
     std::string bytes = FromHex("00000000 0100") + FromHex(item) + FromHex("ff");
     bytes[0] = static_cast<char>(bytes.size());
     CHECK(!WordsOf<ListpackReader>(bytes));
+  }
+}
+
+// What follows a listpack in memory would complete the item: a sanitizer sees no read beyond the bytes there.
+TEST_CASE("an item that goes on beyond the end mark is bad, whatever follows the listpack") {
+  for (const std::string& text :
+       {"-128", "5000", "-5000", "70000", "-9000000", "3000000000", "-4294967296000"}) {
+    const std::string whole = Packed({text});
+    for (size_t cut = 7; cut + 2 < whole.size(); ++cut) {
+      CAPTURE(text, cut);
+      std::string bytes = whole;
+      bytes[cut] = '\xff';  // its end mark
+      bytes[0] = static_cast<char>(cut + 1);
+      ListpackReader reader(std::string_view(bytes).substr(0, cut + 1));
+      PackedItem item;
+      CHECK(reader.Next(item) == ItemStatus::kBad);
+    }
+  }
+  for (const size_t size : {1, 63, 64, 100, 4095, 4096, 5000}) {
+    const std::string whole = Packed({std::string(size, 'x')});
+    for (size_t cut = 7; cut < std::min<size_t>(whole.size() - 2, 70); ++cut) {
+      CAPTURE(size, cut);
+      std::string bytes = whole;
+      bytes[cut] = '\xff';
+      bytes[0] = static_cast<char>(cut + 1);
+      bytes[1] = 0;
+      ListpackReader reader(std::string_view(bytes).substr(0, cut + 1));
+      PackedItem item;
+      CHECK(reader.Next(item) == ItemStatus::kBad);
+    }
   }
 }
 

@@ -65,6 +65,41 @@ TEST_CASE("a ziplist of 65,535 items or more does not say how many they are") {
   CHECK(WordsOf<ZiplistReader>(ziplist) == PackedWords{"a", "0"});
 }
 
+// What follows a ziplist in memory would complete the item: a sanitizer sees no read beyond the bytes there.
+TEST_CASE("an item that goes on beyond the end mark is bad, whatever follows the ziplist") {
+  const auto first_after = [](const std::string& head, const std::string& item, size_t kept,
+                              size_t items_before) {
+    std::string bytes = head + item;
+    const size_t end = head.size() + kept;
+    bytes[end] = '\xff';  // its end mark
+    for (size_t i = 0; i < 4; ++i) bytes[i] = static_cast<char>((end + 1) >> 8 * i);
+    bytes += std::string(1000, 'x');
+    ZiplistReader reader(std::string_view(bytes).substr(0, end + 1));
+    PackedItem read;
+    for (size_t i = 0; i < items_before; ++i) REQUIRE(reader.Next(read) == ItemStatus::kItem);
+    return reader.Next(read);
+  };
+  const std::string head = FromHex("00000000 0a000000 ffff");
+  for (const char* const hex : {"00 05 68656c6c6f", "00 fe80", "00 c00080", "00 f0000080", "00 d000000080",
+                                "00 e00000000000000080", "00 4003 616263", "00 8000000003 646566"}) {
+    const std::string item = FromHex(hex);
+    for (size_t kept = 1; kept < item.size(); ++kept) {
+      CAPTURE(hex, kept);
+      CHECK(first_after(head, item, kept, 0) == ItemStatus::kBad);
+    }
+  }
+  // The long size of the item before.
+  const std::string with_text = head + FromHex("00 412c") + std::string(300, 'x');
+  const std::string item = FromHex("fe2f010000 0161");
+  for (const size_t kept : {1, 2, 3, 4, 5, 6}) {
+    CAPTURE(kept);
+    CHECK(first_after(with_text, item, kept, 1) == ItemStatus::kBad);
+  }
+  // The end mark is a byte of that size.
+  CHECK(first_after(head + FromHex("00 41fc") + std::string(508, 'x'), FromHex("feff010000 0161"), 1, 1) ==
+        ItemStatus::kBad);
+}
+
 TEST_CASE("a damaged ziplist is bad or has other items, and is never read beyond its end") {
   ReadDamaged<ZiplistReader>(kZiplist);
 }

@@ -36,6 +36,24 @@ TEST_CASE("a zipmap that ends too soon is bad") {
     CHECK(!WordsOf<ZipmapReader>(FromHex(bytes)));
 }
 
+// What follows a zipmap in memory would complete the text: a sanitizer sees no read beyond the bytes there.
+TEST_CASE("a text that goes on beyond the end mark is bad, whatever follows the zipmap") {
+  for (const char* const hex :
+       {"0166 01 00 76", "0166 05 02 68656c6c6f 0000", "fe01000000 66 fe05000000 00 68656c6c6f"}) {
+    const std::string pair = FromHex(hex);
+    for (size_t kept = 1; kept < pair.size(); ++kept) {
+      CAPTURE(hex, kept);
+      std::string bytes = FromHex("01") + pair + std::string(300, '\xff');
+      bytes[1 + kept] = '\xff';  // its end mark
+      ZipmapReader reader(std::string_view(bytes).substr(0, 2 + kept));
+      PackedItem item;
+      ItemStatus status = reader.Next(item);
+      if (status == ItemStatus::kItem) status = reader.Next(item);
+      CHECK(status == ItemStatus::kBad);
+    }
+  }
+}
+
 TEST_CASE("a damaged zipmap is bad or has other texts, and is never read beyond its end") {
   ReadDamaged<ZipmapReader>(FromHex("02 0166 01 00 76 03676170 01 02 77 0000 ff"));
   ReadDamaged<ZipmapReader>(kZipmap);

@@ -89,7 +89,28 @@ TEST_CASE_METHOD(ValueRig, "deadlines that no server sets are damage") {
   CHECK(Read(ByHand(type::kHashTtlPack).Millis(1).Text(Listpack({"a", "1", "text"})).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kHashTtlPack).Millis(1).Text(Listpack({"a", "1"})).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kHashTtl).Millis(0).Count(1).Count(1).Text("a").Text("1").bytes()) == kDamaged);
+  // The latest one, and the first that is too late.
+  const auto both = [&](const auto& value_until) {
+    CHECK(Read(value_until(kTooLate - 1)).status == ValueStatus::kDone);
+    CHECK(Read(value_until(kTooLate)) == kDamaged);
+  };
+  both([](uint64_t ms) { return ByHand(type::kHashTtlOld).Count(1).Count(ms).Text("a").Text("1").bytes(); });
+  both([](uint64_t ms) {
+    return ByHand(type::kHashTtl)
+        .Millis(static_cast<int64_t>(ms - 6))
+        .Count(1)
+        .Count(7)
+        .Text("a")
+        .Text("1")
+        .bytes();
+  });
+  both([](uint64_t ms) {
+    return ByHand(type::kHashTtlPack).Millis(1).Text(Listpack({"a", "1", std::to_string(ms)})).bytes();
+  });
   valkey = true;
+  both([](uint64_t ms) {
+    return ByHand(type::kHashTtlOld).Count(1).Text("a").Text("1").Millis(static_cast<int64_t>(ms)).bytes();
+  });
   CHECK(Read(ByHand(type::kHashTtlOld).Count(1).Text("a").Text("1").Millis(0).bytes()) == kDamaged);
   CHECK(Read(ByHand(type::kHashTtlOld).Count(1).Text("a").Text("1").Millis(-2).bytes()) == kDamaged);
 }

@@ -1,0 +1,294 @@
+// Tasks at their limits: IDs at both ends, COUNT of DRAIN and TIMERS, what counts as drained, and who hears of a delivery.
+#include <algorithm>
+#include <set>
+
+#include "commands/master_world.h"
+#include "commands/tasks_world.h"
+
+namespace mayfly::testing {
+namespace {
+
+std::vector<std::string> Numbered(const std::string& prefix, int from, int to) {
+  std::vector<std::string> names;
+  for (int i = from; i <= to; ++i) names.push_back(prefix + std::to_string(i));
+  return names;
+}
+
+class TasksLimitsTest : public TasksTest {
+ public:
+  // Tasks t1, t2 ..., in the order of their deadlines.
+  void FillWith(int tasks, const std::string& stream = "jobs") {
+    for (int i = 1; i <= tasks; ++i)
+      Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(100'000 + i), "INTO", stream});
+  }
+  Words KeysIn(const std::string& stream) {
+    Words keys;
+    for (const Reply& entry : Run({"XRANGE", stream, "-", "+"}).elements)
+      keys.push_back(entry.elements[1].elements[1].text);
+    return keys;
+  }
+  std::string LastId(const std::string& stream) {
+    return Run({"XREVRANGE", stream, "+", "-", "COUNT", "1"}).elements.at(0).elements[0].text;
+  }
+};
+
+}  // namespace
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "a task that was due in 1970 has the lowest id there is, and goes at once") {
+  for (const std::string at : {"-5", "0", "1"}) {
+    CAPTURE(at);
+    Run({"FLUSHALL"});
+    Run({"SET", "k", "v"});
+    CHECK(Run({"PEXPIREAT", "k", at, "INTO", "jobs"}) == Integer(1));
+    TurnWheels();
+    const std::string due = at == "1" ? "1" : "0";
+    CHECK(Entries("jobs") == Words{(at == "1" ? "1-0" : "0-1") + std::string(" key k value v due ") + due});
+    CHECK(Run({"EXISTS", "k"}) == Integer(0));
+  }
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "a stream at the highest id takes no task; the task waits for another one") {
+  const std::string most = "18446744073709551615";
+  Run({"XADD", "jobs", most + "-" + most, "f", "v"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  AdvanceTime(20);
+  CHECK(Info("tasks_late") == 1);
+  CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+  CHECK(Run({"GET", "k"}) == Bulk("v"));
+  Run({"DEL", "jobs"});
+  Run({"XADD", "jobs", most + "-" + std::to_string(UINT64_MAX - 1), "f", "v"});
+  AdvanceTime(1'000);
+  CHECK(Info("tasks_late") == 0);
+  CHECK(LastId("jobs") == most + "-" + most);
+  Run({"SET", "k2", "v", "PX", "20", "INTO", "jobs"});
+  AdvanceTime(20);
+  CHECK(Info("tasks_late") == 1);
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "an entry's id goes on from the stream's last one, also if that is of the same ms") {
+  const std::string due = UnixMs(20);
+  Run({"XADD", "jobs", due + "-0", "f", "v"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  AdvanceTime(20);
+  CHECK(LastId("jobs") == due + "-1");
+  Run({"DEL", "jobs"});
+  Run({"XADD", "jobs", std::to_string(WallMs() + 29) + "-7", "f", "v"});
+  const std::string next = UnixMs(30);
+  Run({"SET", "k", "v", "PX", "30", "INTO", "jobs"});
+  AdvanceTime(30);
+  CHECK(LastId("jobs") == next + "-0");
+  Run({"XADD", "jobs", std::to_string(WallMs() + 100) + "-" + std::to_string(UINT64_MAX), "f", "v"});
+  const std::string over = UnixMs(101);
+  Run({"SET", "k", "v", "PX", "30", "INTO", "jobs"});
+  AdvanceTime(30);
+  CHECK(LastId("jobs") == over + "-0");
+}
+
+TEST_CASE_METHOD(TasksLimitsTest, "a task never goes into a stream that is past its own deadline") {
+  Run({"XADD", "jobs", "1-1", "f", "v"});
+  Run({"PEXPIRE", "jobs", "30"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"});
+  const int64_t due = WallMs() + 20;
+  LetTimePass(40);  // the wheel comes to both at once
+  TurnWheels();
+  AdvanceTime(1);
+  CHECK(Entries("jobs") == Words{EntryOf("k", "v", due)});
+  CHECK(Run({"TTL", "jobs"}) == Integer(-1));
+  CHECK(Info("tasks_waiting") == 0);
+  AdvanceTime(60'000);
+  CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksLimitsTest, "each delivery and each refusal counts once") {
+  Run({"SET", "bad", "no stream"});
+  for (int i = 1; i <= 3; ++i) Run({"SET", "b" + std::to_string(i), "v", "PX", "20", "INTO", "bad"});
+  for (int i = 1; i <= 5; ++i) Run({"SET", "g" + std::to_string(i), "v", "PX", "20", "INTO", "jobs"});
+  CHECK(Info("tasks_waiting") == 8);
+  AdvanceTime(19);
+  CHECK(Info("tasks_delivered") == 0);
+  AdvanceTime(1);
+  CHECK(Info("tasks_delivered") == 5);
+  CHECK(Info("tasks_refused") == 3);
+  CHECK(Info("tasks_waiting") == 3);
+  CHECK(Info("tasks_late") == 3);
+  AdvanceTime(999);
+  CHECK(Info("tasks_refused") == 3);
+  // The first failure of a stream speaks for its other tasks.
+  AdvanceTime(1);
+  CHECK(Info("tasks_refused") == 4);
+  AdvanceTime(1'000);
+  CHECK(Info("tasks_refused") == 5);
+  Run({"DEL", "bad"});
+  AdvanceTime(999);
+  CHECK(Info("tasks_delivered") == 5);
+  AdvanceTime(1);
+  CHECK(Info("tasks_delivered") == 8);
+  CHECK(Info("tasks_refused") == 5);
+  CHECK(Info("tasks_waiting") == 0);
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "DRAIN answers how many go: no more than COUNT, and none that has gone before") {
+  FillWith(5);
+  Run({"SET", "other", "v", "PX", "1", "INTO", "others"});
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "2"}) == Integer(2));
+  CHECK(KeysIn("jobs") == Words{"t1", "t2"});
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "3"}) == Integer(3));
+  CHECK(KeysIn("jobs") == Words{"t1", "t2", "t3", "t4", "t5"});
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "9"}) == Integer(0));
+  CHECK(Run({"DRAIN", "none"}) == Integer(0));
+  CHECK(Run({"EXISTS", "none"}) == Integer(0));
+  FillWith(3);
+  CHECK(Run({"DRAIN", "jobs", "count", "1", "COUNT", "2"}) == Integer(2));
+  const Reply few = Error("ERR count should be greater than 0");
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "0"}) == few);
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "-1"}) == few);
+  CHECK(Run({"DRAIN", "jobs", "COUNT", "x"}) == Error("ERR value is not an integer or out of range"));
+  for (const Words& wrong : {Words{"DRAIN", "jobs", "COUNT"}, Words{"DRAIN", "jobs", "1"},
+                             Words{"DRAIN", "jobs", "COUNT", "1", "x"}, Words{"DRAIN"}})
+    CHECK(Run(wrong).kind == Reply::Kind::kError);
+  CHECK(Timers("jobs") == Words{"t3"});
+  // A key that is no stream takes none, and what waits for it is not drained again.
+  Run({"SET", "bad", "no stream"});
+  for (const char* key : {"x", "y"}) Run({"SET", key, "v", "PX", "5000", "INTO", "bad"});
+  CHECK(Run({"DRAIN", "bad", "COUNT", "1"}) == Integer(1));
+  CHECK(Info("tasks_late") == 1);
+  CHECK(Run({"DRAIN", "bad"}) == Integer(1));
+  CHECK(Run({"DRAIN", "bad"}) == Integer(0));
+  CHECK(Info("tasks_late") == 2);
+  CHECK(Run({"MGET", "x", "y"}) == Bulks({"v", "v"}));
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "up to 512 drained tasks are in their stream before the answer, the rest in a turn") {
+  for (const int tasks : {511, 512, 513, 1'200}) {
+    for (const bool by_count : {false, true}) {
+      CAPTURE(tasks, by_count);
+      Run({"FLUSHALL"});
+      FillWith(tasks);
+      Run({"SET", "last", "v", "PX", "900000", "INTO", "jobs"});
+      const Words words =
+          by_count ? Words{"DRAIN", "jobs", "COUNT", std::to_string(tasks)} : Words{"DRAIN", "jobs"};
+      if (!by_count) Run({"DEL", "last"});
+      CHECK(Run(words) == Integer(tasks));
+      CHECK(Run({"XLEN", "jobs"}) == Integer(std::min(tasks, 512)));
+      AdvanceTime(0);
+      CHECK(Info("tasks_late") == 0);
+      CHECK(KeysIn("jobs") == Numbered("t", 1, tasks));
+      CHECK(Run({"DBSIZE"}) == Integer(by_count ? 2 : 1));
+      CHECK(Info("tasks_waiting") == (by_count ? 1 : 0));
+    }
+  }
+}
+
+TEST_CASE_METHOD(TasksLimitsTest, "TIMERS has pages of COUNT tasks, and the cursor 0 after the last one") {
+  for (int i = 1; i <= 10; ++i)
+    Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(100 * i), "INTO", "jobs"});
+  const auto page = [&](const std::string& cursor, const std::string& count) {
+    const Reply reply = Run({"TIMERS", "jobs", "COUNT", count, "CURSOR", cursor});
+    Words keys;
+    for (size_t i = 0; i < reply.elements[1].elements.size(); i += 2)
+      keys.push_back(reply.elements[1].elements[i].text);
+    return std::pair{reply.elements[0].text, keys};
+  };
+  CHECK(page("0", "10") == std::pair<std::string, Words>{"0", Numbered("t", 1, 10)});
+  CHECK(page("0", "11").first == "0");
+  const auto [next, first] = page("0", "9");
+  CHECK(next != "0");
+  CHECK(first == Numbered("t", 1, 9));
+  CHECK(page(next, "9") == std::pair<std::string, Words>{"0", {"t10"}});
+  CHECK(Run({"TIMERS", "jobs"}).elements[1].elements.size() == 20);
+  Run({"SET", "t11", "v", "PX", "1100", "INTO", "jobs"});
+  CHECK(Run({"TIMERS", "jobs"}).elements[1].elements.size() == 20);
+  // What comes before the cursor meanwhile is not shown, and what has gone is not missed.
+  const std::string from = page("0", "3").first;
+  Run({"SET", "early", "v", "PX", "50", "INTO", "jobs"});
+  Run({"DEL", "t4"});
+  CHECK(page(from, "3").second == Words{"t5", "t6", "t7"});
+  CHECK(page("0", "1").second == Words{"early"});
+  // Tasks of one deadline stay together.
+  for (const char* key : {"a", "b", "c"}) Run({"SET", key, "v", "PXAT", UnixMs(60), "INTO", "jobs"});
+  CHECK(page("0", "2").second.size() == 4);
+  const std::string after = page("0", "4").first;
+  CHECK(page(after, "1").second == Words{"t1"});
+  CHECK(Run({"TIMERS", "jobs", "MATCH", "t?", "COUNT", "3"}).elements[1] ==
+        Array({Bulk("t1"), Integer(100), Bulk("t2"), Integer(200), Bulk("t3"), Integer(300)}));
+  for (const Words& wrong :
+       {Words{"TIMERS", "jobs", "MATCH"}, Words{"TIMERS", "jobs", "COUNT", "-1"},
+        Words{"TIMERS", "jobs", "COUNT", "x"}, Words{"TIMERS", "jobs", "t*"}, Words{"TIMERS"}})
+    CHECK(Run(wrong).kind == Reply::Kind::kError);
+  CHECK(page(std::string("0"), "100").second.size() == 14);
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "TIMERS shows tasks that wait for their stream first, with the time that they are late") {
+  Run({"SET", "jobs", "no stream"});
+  Run({"SET", "soon", "v", "PX", "100", "INTO", "jobs"});
+  Run({"SET", "late", "v", "PX", "20", "INTO", "jobs"});
+  Run({"SET", "later", "v", "PX", "30", "INTO", "jobs"});
+  AdvanceTime(50);
+  CHECK(Run({"TIMERS", "jobs"}).elements[1] ==
+        Array({Bulk("late"), Integer(-30), Bulk("later"), Integer(-20), Bulk("soon"), Integer(50)}));
+  // Also among very many.
+  for (int i = 0; i < 11'000; ++i)
+    Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(1'000'000 + i), "INTO", "jobs"});
+  const Reply first = Run({"TIMERS", "jobs", "COUNT", "5"});
+  REQUIRE(first.elements[1].elements.size() >= 4);
+  CHECK(first.elements[1].elements[0] == Bulk("late"));
+  CHECK(first.elements[1].elements[1] == Integer(-30));
+  CHECK(first.elements[1].elements[2] == Bulk("later"));
+  // Above 10,000 tasks a page may repeat what another one had.
+  const auto distinct = [&](const Words& more) {
+    const Words keys = Timers("jobs", more);
+    return std::set<std::string>(keys.begin(), keys.end());
+  };
+  CHECK(distinct({}).size() == 11'003);
+  CHECK(distinct({"MATCH", "late*"}) == std::set<std::string>{"late", "later"});
+}
+
+TEST_CASE_METHOD(TasksLimitsTest, "MAXLEN trims whole nodes at a delivery, and listeners hear of it") {
+  SetOption("stream-node-max-entries", "3");
+  TakeChanges();
+  for (int i = 1; i <= 9; ++i) {
+    Run({"SET", "k", std::to_string(i), "PX", "20", "INTO", "jobs", "MAXLEN", "4"});
+    TakeChanges();
+    AdvanceTime(20);
+    Words wanted{"xadd jobs", "expired k"};
+    if (i == 1) wanted.insert(wanted.begin(), "new jobs");
+    if (i == 7) wanted.insert(wanted.begin() + 1, "xtrim jobs");
+    CAPTURE(i);
+    CHECK(TakeChanges() == wanted);
+    CHECK(Run({"XLEN", "jobs"}) == Integer(i < 7 ? i : i - 3));
+  }
+  CHECK(keyspace().Validate());
+}
+
+TEST_CASE_METHOD(MasterTest, "replicas get a task's entry with its id, and what it trimmed") {
+  SetOption("stream-node-max-entries", "2");
+  FakeReplica& replica = Follow();
+  Run({"XADD", "jobs", "1-1", "f", "v"});
+  Run({"XADD", "jobs", "2-1", "f", "v"});
+  Run({"SET", "k", "v", "PX", "20", "INTO", "jobs", "MAXLEN", "2"});
+  Run({"SET", "l", "7", "PX", "30", "INTO", "jobs", "MAXLEN", "2"});
+  Run({"SET", "m", "v", "PX", "40", "INTO", "new"});
+  replica.Take();
+  const auto heard = [&] {
+    Heard lines = replica.Take();
+    std::sort(lines.begin(), lines.end());
+    return lines;
+  };
+  std::string due = UnixMs(20);
+  AdvanceTime(20);
+  CHECK(heard() == Heard{"DEL k", "EXEC", "MULTI", "XADD jobs " + due + "-0 key k value v due " + due});
+  due = UnixMs(10);
+  AdvanceTime(10);
+  CHECK(heard() ==
+        Heard{"DEL l", "EXEC", "MULTI", "XADD jobs MAXLEN = 2 " + due + "-0 key l value 7 due " + due});
+  AdvanceTime(10);
+  CHECK(heard() == Heard{"DEL m", "EXEC", "MULTI", "RESTORE new 0 ... REPLACE ABSTTL"});
+}
+
+}  // namespace mayfly::testing
