@@ -137,7 +137,7 @@ const std::string kKeptLine =
 TEST_CASE_METHOD(SnapshotLogTest, "the log and INFO say what a load has done with each thing in a file") {
   struct Row {
     std::function<void(FileText&)> write;
-    Lines lines;  // after that with the counts
+    Lines lines = {};  // after that with the counts
     int keys = 0;
     int expired = 0;
     int overtaken = 0;

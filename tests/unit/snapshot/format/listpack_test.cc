@@ -137,7 +137,7 @@ TEST_CASE("an item that begins with no known head, or does not end before the en
 
 // What follows a listpack in memory would complete the item: a sanitizer sees no read beyond the bytes there.
 TEST_CASE("an item that goes on beyond the end mark is bad, whatever follows the listpack") {
-  for (const std::string& text :
+  for (const std::string text :
        {"-128", "5000", "-5000", "70000", "-9000000", "3000000000", "-4294967296000"}) {
     const std::string whole = Packed({text});
     for (size_t cut = 7; cut + 2 < whole.size(); ++cut) {
