@@ -387,14 +387,20 @@ TEST_CASE_METHOD(TasksTest, "DRAIN of very many tasks goes on in slices, and lea
 
 TEST_CASE_METHOD(TasksTest, "what DRAIN lets go is not taken back by an edit or a rename") {
   Run({"SET", "jobs", "x"});  // takes no task for now
-  for (const char* key : {"t1", "t2", "t3"}) Run({"SET", key, "v", "EX", "100", "INTO", "jobs"});
-  CHECK(Run({"DRAIN", "jobs"}) == Integer(3));
+  for (const char* key : {"t1", "t2", "t3", "t4", "t5", "t6"})
+    Run({"SET", key, "1", "EX", "100", "INTO", "jobs"});
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(6));
   Run({"APPEND", "t1", "w"});
   Run({"RENAME", "t2", "moved"});
   Run({"MSETEX", "1", "t3", "long enough to move", "KEEPTTL"});
+  Run({"SET", "t4", "long enough to move", "KEEPTTL"});
+  Run({"SET", "t5", "v", "KEEPTTL", "TAGS", "1", "tag"});
+  CHECK(Run({"INCREX", "t6", "BYINT", "1000000000000"}).kind == Reply::Kind::kArray);
+  CHECK(Info("tasks_late") == 6);
   Run({"DEL", "jobs"});
   AdvanceTime(1'000);
-  CHECK(Run({"XLEN", "jobs"}) == Integer(3));
+  CHECK(Run({"XLEN", "jobs"}) == Integer(6));
+  CHECK(Run({"EXISTS", "t1", "moved", "t3", "t4", "t5", "t6"}) == Integer(0));
 }
 
 TEST_CASE_METHOD(TasksTest, "DRAIN with COUNT takes the nearest of very many tasks") {
@@ -518,6 +524,52 @@ TEST_CASE_METHOD(ClusterTest, "in a cluster a task's stream has the slot of its 
   CHECK(Run({"XLEN", "{b}:jobs"}) == Integer(1));
   CHECK(Run({"XLEN", "{bar}:jobs"}) == Integer(1));
   CHECK(Run({"EXISTS", "hello"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(TasksTest,
+                 "SET with KEEPTTL and TAGS leaves a task what it is: stream, MAXLEN and deadline") {
+  SetOption("stream-node-max-entries", "1");
+  Run({"XADD", "jobs", "1-1", "f", "v"});
+  Run({"SET", "k", "old", "PX", "20", "TAGS", "1", "red", "INTO", "jobs", "MAXLEN", "1"});
+  const int64_t due = WallMs() + 20;
+  AdvanceTime(10);
+  CHECK(Run({"SET", "k", "new", "KEEPTTL", "TAGS", "2", "blue", "green"}) == Ok());
+  CHECK(Run({"TAGS", "k"}).elements.size() == 2);
+  CHECK(Run({"INVALIDATE", "red"}) == Integer(0));
+  CHECK(Timers("jobs") == Words{"k"});
+  CHECK(Info("tasks_waiting") == 1);
+  AdvanceTime(9);
+  CHECK(Run({"GET", "k"}) == Bulk("new"));
+  AdvanceTime(1);
+  CHECK(Run({"EXISTS", "k"}) == Integer(0));
+  CHECK(Entries("jobs") == Words{EntryOf("k", "new", due)});
+  // The new tags end a task as the old ones would have.
+  Run({"SET", "k", "old", "PX", "20", "INTO", "jobs"});
+  Run({"SET", "k", "new", "KEEPTTL", "TAGS", "1", "blue"});
+  CHECK(Run({"INVALIDATE", "blue"}) == Integer(1));
+  CHECK(Info("tasks_waiting") == 0);
+  AdvanceTime(20);
+  CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksTest, "SET with KEEPTTL gives a late task another value, and it still goes") {
+  for (const Words& words :
+       {Words{"SET", "k", "new", "KEEPTTL"}, Words{"SET", "k", "new", "KEEPTTL", "TAGS", "1", "blue"}}) {
+    CAPTURE(words);
+    Run({"FLUSHALL"});
+    Run({"SET", "jobs", "no stream"});
+    Run({"SET", "k", "old", "PX", "20", "TAGS", "1", "red", "INTO", "jobs"});
+    const int64_t due = WallMs() + 20;
+    AdvanceTime(30);
+    CHECK(Run(words) == Ok());
+    AdvanceTime(0);
+    CHECK(Run({"GET", "k"}) == Bulk("new"));
+    CHECK(Info("tasks_late") == 1);
+    Run({"DEL", "jobs"});
+    AdvanceTime(1'000);
+    CHECK(Run({"EXISTS", "k"}) == Integer(0));
+    CHECK(Entries("jobs") == Words{EntryOf("k", "new", due)});
+  }
 }
 
 TEST_CASE_METHOD(TasksTest, "KEEPTTL leaves no room for as many tags as a key may have beside the task's") {

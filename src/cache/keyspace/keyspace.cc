@@ -164,7 +164,6 @@ Entry* Keyspace::PutAnew(const Key& key, Entry& existing, const Entry::Shape& sh
 Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, Now now, const Event& event) {
   const uint32_t stamp = existing.stamp();
   const EntryTerms terms = existing.terms();
-  const bool ready = existing.ready();
   // An unreported change is no change: PFCOUNT stores its count, and is a read.
   Expiry kept = event.name.empty() ? existing.deadline() : lifetimes_.Kept(key.text, existing, now);
   kept.standing = Expiry::Standing::kKept;
@@ -172,17 +171,19 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
                                                   : PutOnTerms(key, &existing, std::move(value), kept, terms,
                                                                now, event, tags_.HoldThoseOf(existing));
   if (parts_.access_effect == AccessEffect::kFrequency) entry->set_stamp(stamp);
-  StayReady(*entry, ready, now);
   return entry;
 }
 
 Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
                             EntryTerms terms, Now now, const Event& event, TagHold tags) {
   const Expiry wanted = expiry;
+  const bool is_kept = wanted.standing == Expiry::Standing::kKept;
+  const bool ready = is_kept && existing != nullptr && existing->ready();
   expiry = lifetimes_.Obeying(key.text, wanted, now);
   lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
-  FitTask(key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
+  FitTask(key.text, !is_kept, expiry, tags);
   Entry* const entry = Place(key, existing, std::move(value), expiry, terms, std::move(tags), now);
+  StayReady(*entry, ready, now);
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
   return entry;
 }
