@@ -118,6 +118,19 @@ TEST_CASE_METHOD(NamespacesTest, "beside promised quotas a flood of other keys i
   CHECK(Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:1") != std::string::npos);
 }
 
+TEST_CASE_METHOD(NamespacesTest, "a promise leaves room for the program's own memory") {
+  const uint64_t own = server().memory.AtStart();
+  constexpr uint64_t kTenant = 50'000'000;
+  Have("tenant maxmemory " + std::to_string(kTenant));
+  const auto promised = [&](uint64_t maxmemory) {
+    SetOption("maxmemory", std::to_string(maxmemory));
+    return Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:1") != std::string::npos;
+  };
+  CHECK(promised(kTenant + own));
+  CHECK_FALSE(promised(kTenant + own - 1));
+  CHECK_FALSE((own != 0 && promised(kTenant)));
+}
+
 TEST_CASE_METHOD(NamespacesTest,
                  "what was invalidated makes room in a namespace before anything is evicted") {
   SetOption("maxmemory-policy", "allkeys-lru");

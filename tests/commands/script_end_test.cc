@@ -5,6 +5,7 @@
 
 #include "base/time/tsc.h"
 #include "support/command_test.h"
+#include "support/stepped_cycles.h"
 
 namespace mayfly::testing {
 namespace {
@@ -123,6 +124,18 @@ TEST_CASE_METHOD(ScriptEndTest, "a library that never ends while it is loaded is
     CHECK(Run({"FUNCTION", "LOAD", "#!lua name=lib\n" + text}) ==
           Error("ERR Error registering functions: ERR FUNCTION LOAD timeout"));
   }
+}
+
+TEST_CASE_METHOD(ScriptEndTest, "a library may take half a second of the server's time while it is loaded") {
+  const SteppedCycles cycles;
+  const CycleRate rate = server().server.cycle_rate;
+  SteppedCycles::AdvanceEachLook(rate.ToCycles(10'000));
+  const uint64_t began = ReadCycles();
+  CHECK(Run({"FUNCTION", "LOAD", "#!lua name=lib\nwhile true do end"}) ==
+        Error("ERR Error registering functions: ERR FUNCTION LOAD timeout"));
+  const uint64_t took_us = rate.ToUs(ReadCycles() - began);
+  CHECK(took_us > 500'000);
+  CHECK(took_us < 600'000);
 }
 
 TEST_CASE_METHOD(ScriptEndTest, "a coroutine that a library keeps works after a call of it was ended") {

@@ -1,4 +1,6 @@
 // Consumer groups of streams: what is delivered to whom, until it is acknowledged.
+#include <map>
+
 #include "commands/stream_world.h"
 
 namespace mayfly::testing {
@@ -364,6 +366,43 @@ TEST_CASE_METHOD(GroupTest, "a consumer is made, and idle no more, by each of it
   Run({"XPENDING", "s", "g", "-", "+", "9", "b"});
   Run({"XACK", "s", "g", "1-1"});
   CHECK(consumers() == Found{{"a", 40}});
+}
+
+TEST_CASE_METHOD(GroupTest, "a consumer is idle since its last request, and inactive since its last entry") {
+  // And whether it brings an entry.
+  const std::vector<std::pair<Words, bool>> requests{
+      {{"XREADGROUP", "GROUP", "g", "a", "COUNT", "1", "STREAMS", "s", ">"}, true},
+      {{"XREADGROUP", "GROUP", "g", "a", "COUNT", "1", "NOACK", "STREAMS", "s", ">"}, true},
+      {{"XREADGROUP", "GROUP", "g", "a", "COUNT", "1", "CLAIM", "50", "STREAMS", "s", ">"}, true},
+      {{"XREADGROUP", "GROUP", "g", "a", "CLAIM", "51", "STREAMS", "none", "s", ">", "0"}, false},
+      {{"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "0"}, false},
+      {{"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", "1-1"}, false},
+      {{"XCLAIM", "s", "g", "a", "50", "2-1"}, true},
+      {{"XCLAIM", "s", "g", "a", "51", "2-1"}, false},
+      {{"XAUTOCLAIM", "s", "g", "a", "50", "0"}, true},
+      {{"XAUTOCLAIM", "s", "g", "a", "51", "0"}, false},
+  };
+  using Times = std::map<std::string, std::pair<int64_t, int64_t>>;  // idle and inactive
+  const auto times = [&] {
+    Times found;
+    for (const Reply& line : Run({"XINFO", "CONSUMERS", "s", "g"}).elements)
+      found[line.elements[1].text] = {line.elements[5].integer, line.elements[7].integer};
+    return found;
+  };
+  Run({"XGROUP", "CREATE", "none", "g", "0", "MKSTREAM"});
+  for (const auto& [request, brings] : requests) {
+    CAPTURE(request);
+    Run({"XGROUP", "CREATE", "s", "g", "0"});
+    Read("a", ">", "1");
+    Read("b", ">", "1");
+    AdvanceTime(50);
+    Run(request);
+    const int64_t inactive = brings ? 0 : 50;
+    CHECK(times() == Times{{"a", {0, inactive}}, {"b", {50, 50}}});
+    AdvanceTime(7);
+    CHECK(times() == Times{{"a", {7, inactive + 7}}, {"b", {57, 57}}});
+    Run({"XGROUP", "DESTROY", "s", "g"});
+  }
 }
 
 TEST_CASE_METHOD(GroupTest, "of several streams each one's group sees the consumer") {

@@ -394,4 +394,53 @@ TEST_CASE_METHOD(GroupTest, "a wait with CLAIM ends with the stream whose entry 
   CHECK(server().parking.size() == 0);
 }
 
+TEST_CASE_METHOD(GroupTest,
+                 "in whatever order its streams are named, a wait with CLAIM ends with the idlest") {
+  Words streams{"s", "t", "u"};
+  do {
+    CAPTURE(streams);
+    Run({"FLUSHALL"});
+    Add("1-1");
+    Run({"XADD", "t", "7-7", "f", "7-7"});
+    for (const std::string stream : {"s", "t", "u"}) Run({"XGROUP", "CREATE", stream, "g", "0", "MKSTREAM"});
+    Read("a");
+    AdvanceTime(10);
+    Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "t", ">"});  // and in u nothing is pending
+    TestClient waits(server());
+    waits.Run({"XREADGROUP", "GROUP", "g", "b", "BLOCK", "0", "CLAIM", "50", "STREAMS", streams[0],
+               streams[1], streams[2], ">", ">", ">"});
+    AdvanceTime(39);
+    CHECK(waits.Received().empty());
+    AdvanceTime(1);
+    CHECK(waits.Received() ==
+          std::vector{Array({Array(
+              {Bulk("s"), Array({Array({Bulk("1-1"), Bulks({"f", "1-1"}), Integer(50), Integer(1)})})})})});
+  } while (std::next_permutation(streams.begin(), streams.end()));
+}
+
+TEST_CASE_METHOD(GroupTest, "a client that waits from + gets all that comes at once, and not only the last") {
+  Run({"XADD", "emptied", "5-0", "f", "v"});
+  Run({"XDEL", "emptied", "5-0"});
+  for (const std::string stream : {"absent", "emptied"}) {
+    CAPTURE(stream);
+    const auto got = [&](const Ids& ids) {
+      std::vector<Reply> entries;
+      for (const std::string& id : ids) entries.push_back(StreamEntryOf(id, {"f", "v"}));
+      return std::vector{Array({Array({Bulk(stream), Array(entries)})})};
+    };
+    TestClient waits(server());
+    TestClient waits_for_one(server());
+    waits.Run({"XREAD", "BLOCK", "0", "STREAMS", stream, "+"});
+    waits_for_one.Run({"XREAD", "COUNT", "1", "BLOCK", "0", "STREAMS", stream, "+"});
+    Run({"MULTI"});
+    for (const std::string id : {"6-0", "7-0", "8-0"}) Run({"XADD", stream, id, "f", "v"});
+    Run({"EXEC"});
+    CHECK(waits.Received() == got({"6-0", "7-0", "8-0"}));
+    CHECK(waits_for_one.Received() == got({"6-0"}));
+    // Now there is a last entry.
+    waits.Run({"XREAD", "BLOCK", "0", "STREAMS", stream, "+"});
+    CHECK(waits.Received().empty());
+  }
+}
+
 }  // namespace mayfly::testing

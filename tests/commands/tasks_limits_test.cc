@@ -184,6 +184,35 @@ TEST_CASE_METHOD(TasksLimitsTest,
   }
 }
 
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "DRAIN of very many tasks takes those of every MAXLEN, and of no other stream") {
+  constexpr int kTasks = 10'002;  // more than are put in order
+  for (const Words& words :
+       {Words{"DRAIN", "jobs"}, Words{"DRAIN", "jobs", "COUNT", std::to_string(kTasks)}}) {
+    CAPTURE(words);
+    Run({"FLUSHALL"});
+    for (int i = 1; i <= kTasks; ++i) {
+      Words task{"SET", "t" + std::to_string(i), "v", "PX", "100000", "INTO", "jobs"};
+      if (i % 3 != 0) task.insert(task.end(), {"MAXLEN", std::to_string(100'000 * (i % 3))});
+      Run(task);
+    }
+    Run({"SET", "other", "v", "PX", "100000", "INTO", "job"});
+    Run({"SET", "another", "v", "PX", "100000", "INTO", "jobs2", "MAXLEN", "100000"});
+    CHECK(Run(words) == Integer(kTasks));
+    AdvanceTime(0);
+    Words keys = KeysIn("jobs");
+    CHECK(keys.size() == kTasks);
+    std::sort(keys.begin(), keys.end());
+    CHECK(std::adjacent_find(keys.begin(), keys.end()) == keys.end());
+    CHECK(Timers("jobs").empty());
+    CHECK(Timers("job") == Words{"other"});
+    CHECK(Timers("jobs2") == Words{"another"});
+    CHECK(Info("tasks_waiting") == 2);
+    CHECK(Info("tasks_late") == 0);
+    CHECK(Run({"DBSIZE"}) == Integer(3));
+  }
+}
+
 TEST_CASE_METHOD(TasksLimitsTest, "TIMERS has pages of COUNT tasks, and the cursor 0 after the last one") {
   for (int i = 1; i <= 10; ++i)
     Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(100 * i), "INTO", "jobs"});

@@ -9,11 +9,12 @@ namespace {
 
 bool stepped = false;
 uint64_t cycles = 0;
+uint64_t each_look = 0;
 
 }  // namespace
 
 // Instead of the one in base/time/cycles.cc.
-uint64_t ReadCycles() noexcept { return stepped ? cycles : ReadProcessorCycles(); }
+uint64_t ReadCycles() noexcept { return stepped ? cycles += each_look : ReadProcessorCycles(); }
 
 namespace testing {
 
@@ -22,8 +23,12 @@ SteppedCycles::SteppedCycles() {
   cycles = ReadProcessorCycles();
   stepped = true;
 }
-SteppedCycles::~SteppedCycles() { stepped = false; }
+SteppedCycles::~SteppedCycles() {
+  stepped = false;
+  each_look = 0;
+}
 void SteppedCycles::Advance(uint64_t more) noexcept { cycles += more; }
+void SteppedCycles::AdvanceEachLook(uint64_t more) noexcept { each_look = more; }
 
 }  // namespace testing
 }  // namespace mayfly

@@ -19,6 +19,8 @@ class SteppedCycles {
 
   // REQUIRES: there is one.
   static void Advance(uint64_t cycles) noexcept;
+  // From now on each look at the counter is that much later than the last: for work that nothing but looks can be seen of.
+  static void AdvanceEachLook(uint64_t cycles) noexcept;
 };
 
 // Lets calls take time: as often as something changes, it takes so long. Works while it listens to a ChangeHub.
