@@ -132,6 +132,53 @@ TEST_CASE_METHOD(NamespacesTest, "a promise leaves room for the program's own me
 }
 
 TEST_CASE_METHOD(NamespacesTest,
+                 "a flood evicts the keys of a namespace that has no quota of memory any more") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  server().changes.Unlisten(server().change_log);
+  SetOption("maxmemory", std::to_string(server().memory.Data() + 2'000'000));
+  Have("tenant maxmemory 500kb");
+  for (int i = 0; i < 2000; ++i) Run({"SET", "tenant:" + std::to_string(i), "v"});
+  CHECK(Run({"INFO", "namespaces"}).text.find("namespace_memory_promised:1") != std::string::npos);
+  SECTION("since it is removed") { CHECK(Run({"NAMESPACE", "DEL", "tenant"}) == Integer(1)); }
+  SECTION("since its quota is removed") {
+    CHECK(Run({"NAMESPACE", "SET", "tenant", "maxmemory", "0", "default-ttl", "1h"}) == Ok());
+  }
+  SECTION("since its name is another's, with a quota") { Have("tenant prefix t: maxmemory 500kb"); }
+  AdvanceTime(1000);
+  for (int i = 0; i < 30'000; ++i) Run({"SET", "k" + std::to_string(i), std::string(100, 'x')});
+  CHECK(Run({"KEYS", "tenant:*"}) == Array({}));
+}
+
+TEST_CASE_METHOD(NamespacesTest, "a removed namespace's quota of keys is for all, until it is there again") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  SetOption("maxkeys", "100");
+  const auto flood = [&] {
+    AdvanceTime(1000);
+    for (int i = 0; i < 300; ++i) Run({"SET", "k" + std::to_string(i), "v"});
+    return Run({"KEYS", "tenant:*"}).elements.size();
+  };
+  const auto fill = [&] {
+    for (int i = 0; i < 50; ++i) Run({"SET", "tenant:" + std::to_string(i), "v"});
+  };
+  Have("tenant maxkeys 50");
+  fill();
+  CHECK(flood() == 50);
+  SECTION("so that a flood evicts its keys") {
+    CHECK(Run({"NAMESPACE", "DEL", "tenant"}) == Integer(1));
+    CHECK(flood() == 0);
+    Have("tenant maxkeys 50");
+    fill();
+    CHECK(flood() == 50);
+  }
+  SECTION("and the keys that have stayed are its keys again") {
+    CHECK(Run({"NAMESPACE", "DEL", "tenant"}) == Integer(1));
+    Have("tenant maxkeys 50");
+    CHECK(Keys("tenant") == 50);
+    CHECK(flood() == 50);
+  }
+}
+
+TEST_CASE_METHOD(NamespacesTest,
                  "what was invalidated makes room in a namespace before anything is evicted") {
   SetOption("maxmemory-policy", "allkeys-lru");
   Have("m maxkeys 3000");

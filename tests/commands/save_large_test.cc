@@ -589,6 +589,40 @@ TEST_CASE_METHOD(LargeSaveTest,
 }
 
 TEST_CASE_METHOD(LargeSaveTest,
+                 "what clients take from the tail of a half-saved list is in the file, in order") {
+  for (int i = 0; i < 6000; ++i) Run({"RPUSH", "list", Text() + Name(i)});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  const std::string whole = disk.files().at(kSavedFile);
+  Run({"BGSAVE"});
+  Slice(1);
+  for (int turn = 0; turn < 3; ++turn) {
+    Run({"RPOP", "list"});
+    Slice(1);
+    Run({"RPOP", "list", "200"});
+    Slice(1);
+  }
+  REQUIRE(snapshots().saving());
+  SECTION("one by one") {}
+  SECTION("also if clients have added others, and take these first") {
+    Run({"RPUSH", "list", "new", "newer"});
+    Run({"RPOP", "list"});
+    Slice(1);
+    Run({"RPOP", "list", "3"});
+  }
+  SECTION("also if only elements that are saved already stay") {
+    Run({"MULTI"});  // alone it would wait
+    Run({"LTRIM", "list", "0", "1"});
+    CHECK(Run({"EXEC"}) == Array({Ok()}));
+    CHECK(Run({"LLEN", "list"}) == Integer(2));
+  }
+  FinishSave();
+  const std::string sliced = disk.files().at(kSavedFile);
+  const SavedState wanted = Loaded(whole);
+  CHECK(wanted.at("0list").size() == 6000);
+  CHECK((Loaded(sliced) == wanted));
+}
+
+TEST_CASE_METHOD(LargeSaveTest,
                  "a stream whose last id falls while it is saved has its entries of the beginning") {
   for (int i = 1; i <= kMembers; ++i) Run({"XADD", "stream", std::to_string(i) + "-0", "field", Text()});
   Run({"XSETID", "stream", "100000-0"});

@@ -365,6 +365,31 @@ TEST_CASE_METHOD(ScriptTest, "a long function is told by FUNCTION STATS and ende
   CHECK(TakeReply().text.starts_with("ERR Script killed by user"));
 }
 
+TEST_CASE_METHOD(ScriptTest, "others are told how to end what is busy now, whatever has been busy before") {
+  SetOption("busy-reply-threshold", "1");
+  const auto told = [](const std::string& way) {
+    return Error("BUSY Redis is busy running a script. You can only call " + way + " or SHUTDOWN NOSAVE.");
+  };
+  Run({"FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() while true do end end)"});
+  TestClient& other = Connect();
+  for (int round = 0; round < 2; ++round) {
+    CAPTURE(round);
+    CHECK(Run({"FCALL", "f", "0"}) == NoReply());
+    CHECK(other.Run({"GET", "k"}) == told("FUNCTION KILL"));
+    CHECK(other.Run({"SCRIPT", "KILL"}) == told("FUNCTION KILL"));
+    CHECK(other.Run({"FUNCTION", "KILL"}) == Ok());
+    SliceToEnd();
+    CHECK(TakeReply().text.starts_with("ERR Script killed by user"));
+    CHECK(Eval("while true do end") == NoReply());
+    CHECK(other.Run({"GET", "k"}) == told("SCRIPT KILL"));
+    CHECK(other.Run({"FUNCTION", "KILL"}) == told("SCRIPT KILL"));
+    CHECK(other.Run({"SCRIPT", "KILL"}) == Ok());
+    SliceToEnd();
+    CHECK(TakeReply().text.starts_with("ERR Script killed by user"));
+    CHECK(other.Run({"GET", "k"}) == Null());
+  }
+}
+
 TEST_CASE_METHOD(ScriptTest, "a server may end while a script is busy") {
   SetOption("busy-reply-threshold", "1");
   CHECK(Eval("while true do end") == NoReply());

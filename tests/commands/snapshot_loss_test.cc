@@ -17,6 +17,7 @@
 #include "snapshot/format/rdb_in.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
+#include "snapshot/key_terms.h"
 
 namespace mayfly::testing {
 namespace {
@@ -462,6 +463,52 @@ TEST_CASE_METHOD(LossTest, "a refused value does not end the load if the checksu
     Start(FileOf(values[i], /*right_checksum=*/false));
     CHECK(HasFile(kSnapshotPath + ".damaged"));
   }
+}
+
+TEST_CASE_METHOD(LossTest, "what a file says of a refused key is not true of the key after it") {
+  const auto with_facts = [&](rdb::Out& out) {
+    out.Byte(opcode::kAux);
+    Texts(out, {"mayfly-ver", "1"});
+    out.Byte(opcode::kDatabase);
+    out.Length(3);
+    out.Byte(opcode::kDeadlineMs);
+    out.Millis(WallMs() + 100'000);
+    out.Byte(opcode::kIdle);
+    out.Length(5000);
+    out.Byte(opcode::kAux);
+    Texts(out, {KeyTerms::kField, std::string_view("\x08\x01\x01t", 4)});  // a tag
+    Bad(rdb::type::kSet, [](rdb::Out& value) {
+      value.Length(2);
+      Texts(value, {"a", "a"});
+    })(out);
+  };
+  Start(FileOf(with_facts));
+  CHECK(Info("rdb_last_load_keys_skipped") == "1");
+  Run({"SELECT", "3"});  // the database goes on
+  CHECK(Run({"KEYS", "*"}) == Bulks({"after"}));
+  CHECK(Run({"TTL", "after"}) == Integer(-1));
+  CHECK(Run({"OBJECT", "IDLETIME", "after"}) == Integer(0));
+  CHECK(Run({"INVALIDATE", "t"}) == Integer(0));
+  AdvanceTime(100'000);
+  CHECK(Run({"GET", "after"}) == Bulk("v"));
+}
+
+TEST_CASE_METHOD(LossTest,
+                 "what a file says of a key with a module's value is not true of the key after it") {
+  Start(FileOf([&](rdb::Out& out) {
+    out.Byte(opcode::kDatabase);
+    out.Length(3);
+    out.Byte(opcode::kDeadlineMs);
+    out.Millis(WallMs() + 100'000);
+    Bad(rdb::type::kModule, [](rdb::Out& value) {
+      value.Length(0x1234567812345678);
+      value.Length(rdb::module_part::kEnd);
+    })(out);
+  }));
+  CHECK(Info("rdb_last_load_keys_skipped") == "1");
+  Run({"SELECT", "3"});
+  CHECK(Run({"KEYS", "*"}) == Bulks({"after"}));
+  CHECK(Run({"TTL", "after"}) == Integer(-1));
 }
 
 TEST_CASE_METHOD(LossTest,
