@@ -95,26 +95,26 @@ TEST_CASE_METHOD(GroupTest, "with DELREF a trim takes from groups what was delet
       found.push_back(line.elements[0].text);
     return found;
   };
-  using Ids = std::vector<std::string>;
+  using Found = std::vector<std::string>;
   for (const std::string group : {"g", "h"}) {
     CAPTURE(group);
     refill();
     Run({"XDEL", "s", "2-1", "4-1"});
     CHECK(Run({"XTRIM", "s", "MAXLEN", "1", "DELREF"}) == Integer(2));
-    CHECK(ids(group) == Ids{"5-1"});
+    CHECK(ids(group) == Found{"5-1"});
     refill();
     Run({"XDEL", "s", "2-1"});
     CHECK(Run({"XADD", "s", "DELREF", "MINID", "4", "6-1", "f", "6-1"}) == Bulk("6-1"));
-    CHECK(ids(group) == Ids{"4-1", "5-1"});
+    CHECK(ids(group) == Found{"4-1", "5-1"});
     // Nothing is left to be trimmed but what groups hold.
     refill();
     Run({"XDEL", "s", "1-1", "2-1"});
     CHECK(Run({"XTRIM", "s", "MINID", "3", "DELREF"}) == Integer(0));
-    CHECK(ids(group) == Ids{"3-1", "4-1", "5-1"});
+    CHECK(ids(group) == Found{"3-1", "4-1", "5-1"});
     refill();
     Run({"XDEL", "s", "1-1"});
     CHECK(Run({"XADD", "s", "DELREF", "MINID", "2", "6-1", "f", "6-1"}) == Bulk("6-1"));
-    CHECK(ids(group) == Ids{"2-1", "3-1", "4-1", "5-1"});
+    CHECK(ids(group) == Found{"2-1", "3-1", "4-1", "5-1"});
     refill();
     CHECK(Run({"XTRIM", "s", "MAXLEN", "0", "DELREF"}) == Integer(5));
     CHECK(ids(group).empty());
