@@ -254,15 +254,13 @@ void Replicas::Flush(Now now) {
 }
 
 size_t Replicas::Confirmed(int64_t place) const noexcept {
-  return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
-    return replica->counts() && replica->confirmed >= place;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      replicas_, [&](const auto& replica) { return replica->counts() && replica->confirmed >= place; }));
 }
 
 size_t Replicas::ConfirmedDurable(int64_t place) const noexcept {
-  return static_cast<size_t>(std::ranges::count_if(replicas_, [&](const auto& replica) {
-    return replica->counts() && replica->durable >= place;
-  }));
+  return static_cast<size_t>(std::ranges::count_if(
+      replicas_, [&](const auto& replica) { return replica->counts() && replica->durable >= place; }));
 }
 
 size_t Replicas::Lagging(int64_t place) const noexcept {

@@ -3,10 +3,11 @@
 #pragma once
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include <sys/mman.h>
 
 namespace mayfly {
 
