@@ -6,6 +6,7 @@
 
 #include "base/log/log.h"
 #include "base/text/glob.h"
+#include "commands/acl_world.h"
 #include "exec/acl/user_store.h"
 #include "server/acl/users.h"
 #include "support/command_test.h"
@@ -14,18 +15,8 @@
 namespace mayfly::testing {
 namespace {
 
-class RulesTest : public CommandTest {
+class RulesTest : public AclWorld {
  public:
-  Reply SetUser(const std::string& name, const std::vector<std::string>& rules) {
-    std::vector<std::string> words = {"ACL", "SETUSER", name};
-    words.insert(words.end(), rules.begin(), rules.end());
-    return Run(words);
-  }
-  TestClient& As(const std::string& name) {
-    TestClient& client = Connect();
-    REQUIRE(client.Run({"AUTH", name, "any"}) == Ok());
-    return client;
-  }
   std::string KeysOf(const std::string& name) { return Run({"ACL", "GETUSER", name}).elements.at(7).text; }
   std::string Figure(const std::string& name) {
     const std::string info = Run({"INFO", "stats"}).text;

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "commands/acl_world.h"
 #include "exec/acl/user_changes.h"
 #include "exec/acl/user_store.h"
 #include "server/acl/users.h"
@@ -17,19 +18,8 @@ const Reply kWrong = Error("WRONGPASS invalid username-password pair or user is 
 const Reply kNoKey = Error("NOPERM this user has no permissions to access one of the keys used as arguments");
 const Reply kNoAuth = Error("NOAUTH Authentication required.");
 
-class AclTest : public CommandTest {
+class AclTest : public AclWorld {
  public:
-  Reply SetUser(const std::string& name, const std::vector<std::string>& rules) {
-    std::vector<std::string> words = {"ACL", "SETUSER", name};
-    words.insert(words.end(), rules.begin(), rules.end());
-    return Run(words);
-  }
-  // A client that is logged in as this user, who needs no password.
-  TestClient& As(const std::string& name) {
-    TestClient& client = Connect();
-    REQUIRE(client.Run({"AUTH", name, "any"}) == Ok());
-    return client;
-  }
   std::string LineOf(const std::string& name) {
     for (const Reply& line : Run({"ACL", "LIST"}).elements) {
       if (line.text.starts_with("user " + name + " ")) return line.text;

@@ -2,27 +2,16 @@
 #include <string>
 #include <vector>
 
-#include "support/command_test.h"
+#include "commands/namespaces_world.h"
 
 namespace mayfly::testing {
 namespace {
 
-class NamespaceCountsTest : public CommandTest {
+class NamespaceCountsTest : public NamespacesWorld {
  public:
   NamespaceCountsTest() { Have("a prefix a: b prefix b:"); }
-  void Have(const std::string& namespaces) {
-    REQUIRE(Run({"CONFIG", "SET", "namespace", namespaces}) == Ok());
-  }
-  // A member of a namespace's line in INFO.
-  int64_t Figure(const std::string& name, const std::string& member) {
-    const std::string info = Run({"INFO", "namespaces"}).text;
-    const size_t line = info.find("\r\nns_" + name + ":");
-    REQUIRE(line != std::string::npos);
-    std::string rest = "," + info.substr(line + name.size() + 6);
-    rest = rest.substr(0, rest.find('\r'));
-    const size_t at = rest.find("," + member + "=");
-    REQUIRE(at != std::string::npos);
-    return std::stoll(rest.substr(at + member.size() + 2));
+  int64_t Number(const std::string& name, const std::string& member) {
+    return std::stoll(Figure(name, member));
   }
   // What is there, counted key by key; each key also takes 8 bytes of a hash table.
   void CheckCounts() {
@@ -38,8 +27,8 @@ class NamespaceCountsTest : public CommandTest {
           bytes += other.Run({"MEMORY", "USAGE", key.text}).integer + 8;
         }
       }
-      CHECK(Figure(name, "keys") == keys);
-      CHECK(Figure(name, "memory") == bytes);
+      CHECK(Number(name, "keys") == keys);
+      CHECK(Number(name, "memory") == bytes);
     }
   }
 
@@ -144,8 +133,8 @@ TEST_CASE_METHOD(NamespaceCountsTest,
     CHECK(Run(write).kind != Reply::Kind::kError);
     CheckCounts();
   }
-  CHECK(Figure("a", "keys") == 0);
-  CHECK(Figure("a", "memory") == 0);
+  CHECK(Number("a", "keys") == 0);
+  CHECK(Number("a", "memory") == 0);
 }
 
 TEST_CASE_METHOD(NamespaceCountsTest, "a key that expires leaves its namespace, seen or not") {
@@ -156,9 +145,9 @@ TEST_CASE_METHOD(NamespaceCountsTest, "a key that expires leaves its namespace, 
   CHECK(Run({"GET", "a:1"}) == Null());
   TurnWheels();
   CheckCounts();
-  CHECK(Figure("a", "keys") == 1);
-  CHECK(Figure("a", "expired") == 3);
-  CHECK(Figure("b", "expired") == 1);
+  CHECK(Number("a", "keys") == 1);
+  CHECK(Number("a", "expired") == 3);
+  CHECK(Number("b", "expired") == 1);
 }
 
 TEST_CASE_METHOD(NamespaceCountsTest,
@@ -173,7 +162,7 @@ TEST_CASE_METHOD(NamespaceCountsTest,
   CHECK(Run({"RESTORE", "a:3", "0", dump.text}) == Ok());
   CHECK(Run({"RESTORE", "a:3", "1000", dump.text, "REPLACE"}) == Ok());
   CheckCounts();
-  CHECK(Figure("a", "keys") == 3);
+  CHECK(Number("a", "keys") == 3);
 }
 
 TEST_CASE_METHOD(NamespaceCountsTest, "a limit of keys holds for each way into a namespace") {
@@ -208,11 +197,11 @@ TEST_CASE_METHOD(NamespaceCountsTest, "a limit of keys holds for each way into a
       }
       CHECK(Run(request).kind != Reply::Kind::kError);
     }
-    CHECK(Figure("a", "keys") == 3);
+    CHECK(Number("a", "keys") == 3);
     CHECK(Run({"EXISTS", "a:" + std::to_string(n), "a:" + std::to_string(n - 2)}) == Integer(2));
     CheckCounts();
   }
-  CHECK(Figure("a", "evicted") == 5 * static_cast<int64_t>(ways.size()) - 3);
+  CHECK(Number("a", "evicted") == 5 * static_cast<int64_t>(ways.size()) - 3);
 }
 
 TEST_CASE_METHOD(NamespaceCountsTest, "a full namespace refuses what needs memory, and nothing else") {

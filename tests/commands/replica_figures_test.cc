@@ -41,20 +41,6 @@ class ReplicaFiguresTest : public ReplicaTest {
     }
     return told;
   }
-  // As Sync, of a master that is a Mayfly.
-  void SyncWithMayfly(const std::string& file) {
-    CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
-    AdvanceTime(0);
-    master().Accept();
-    master().Answer("+PONG\r\n");
-    master().Answer("+OK\r\n");
-    master().Answer("+OK mayfly\r\n");
-    master().Take();
-    AnswerFull(0);
-    master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
-    FinishSync();
-    REQUIRE(Replication("master_link_status") == "up");
-  }
   // Facts of a key that have these fields, as far as the bytes go.
   void Facts(const std::string& key, const std::vector<std::string>& parts, const std::string& end = "") {
     std::string message(1, 'k');

@@ -15,20 +15,6 @@ namespace {
 
 class ReplicaLinkTest : public ReplicaTest {
  public:
-  // As Sync, of a master that is a Mayfly.
-  void SyncWithMayfly(const std::string& file, int64_t offset = 0) {
-    CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
-    AdvanceTime(0);
-    master().Accept();
-    master().Answer("+PONG\r\n");
-    master().Answer("+OK\r\n");
-    master().Answer("+OK mayfly\r\n");
-    master().Take();
-    AnswerFull(offset);
-    master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
-    FinishSync();
-    REQUIRE(Replication("master_link_status") == "up");
-  }
   // What only Mayfly knows, in its master's stream.
   void Fact(const std::string& message) { Command({"PUBLISH", "__mayfly__", message}); }
   std::vector<Words> KeysWithTtl(int keys) {

@@ -69,6 +69,20 @@ class ReplicaTest : public SnapshotTest {
     CHECK(Replication("master_link_status") == "up");
     CHECK(master().Take() == "REPLCONF ACK " + std::to_string(offset));
   }
+  // As Sync, of a master that is a Mayfly.
+  void SyncWithMayfly(const std::string& file, int64_t offset = 0) {
+    CHECK(Run({"REPLICAOF", "there", "7000"}) == Ok());
+    AdvanceTime(0);
+    master().Accept();
+    master().Answer("+PONG\r\n");
+    master().Answer("+OK\r\n");
+    master().Answer("+OK mayfly\r\n");
+    master().Take();
+    AnswerFull(offset);
+    master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+    FinishSync();
+    REQUIRE(Replication("master_link_status") == "up");
+  }
   std::string Replication(const std::string& field) {
     const std::string text = Run({"INFO", "replication"}).text;
     const size_t at = text.find("\n" + field + ":");

@@ -9,6 +9,7 @@
 
 #include "integration/client.h"
 #include "integration/daemon.h"
+#include "integration/ping.h"
 #include "support/catch.h"
 #include "support/certificates.h"
 #include "support/folder.h"
@@ -21,23 +22,6 @@
 
 namespace mayfly::ping_answer {
 namespace {
-
-Ended Ping(std::vector<std::string> words, const std::vector<std::string>& environment = {}) {
-  words.insert(words.begin(), "--ping");
-  return Daemon::RunToEnd(words, {.environment = environment});
-}
-
-void CheckPong(const Ended& ended) {
-  CHECK(ended.output == "PONG\n");
-  CHECK(ended.exit_code == 0);
-}
-
-void CheckFails(const Ended& ended, const std::string& why) {
-  INFO(ended.output);
-  CHECK(ended.output.starts_with("mayfly: "));
-  CHECK(ended.output.find(why) != std::string::npos);
-  CHECK(ended.exit_code == 1);
-}
 
 // A server of one client, which hears what is said in one read, answers in the given pieces, and closes.
 class Impostor {

@@ -1,4 +1,6 @@
 // mayfly --ping: what health checks run.
+#include "integration/ping.h"
+
 #include <unistd.h>
 
 #include <csignal>
@@ -18,27 +20,6 @@
 #include <sys/stat.h>
 
 namespace mayfly {
-namespace {
-
-Ended Ping(std::vector<std::string> words, const std::vector<std::string>& environment = {}) {
-  words.insert(words.begin(), "--ping");
-  return Daemon::RunToEnd(words, {.environment = environment});
-}
-
-void CheckPong(const Ended& ended) {
-  CHECK(ended.output == "PONG\n");
-  CHECK(ended.exit_code == 0);
-}
-
-void CheckFails(const Ended& ended, const std::string& why) {
-  INFO(ended.output);
-  CHECK(ended.output.starts_with("mayfly: "));
-  CHECK(ended.output.find(why) != std::string::npos);
-  CHECK(ended.exit_code == 1);
-}
-
-}  // namespace
-
 TEST_CASE("--ping answers PONG for a daemon that serves, by its port, a variable or its unix socket") {
   const Daemon daemon;
   const std::string port = std::to_string(daemon.port());
