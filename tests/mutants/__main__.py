@@ -3,8 +3,8 @@
 Makes a copy of the source in FOLDER, gives the files (patterns below src are possible; by default all) every fault that inject.py knows, and
 builds the tests once. Learns which test reaches which fault, and runs a sample of the faults, each with the tests that reach it, until one
 fails. FOLDER/results.tsv has a line for each: number, verdict, tests, who noticed it; FOLDER/faults.tsv says what a number is.
-A second call in the same FOLDER goes on with other numbers. A FOLDER/source that is there already, with MUTANT(n) put in by hand, is
-measured as it is.
+A second call in the same FOLDER goes on with other numbers. A FOLDER/source that is there already, a clone with MUTANT(n) of
+base/mutants.h put in by hand, is measured with these alone.
 
 A fault may send signals to every process that it can reach: FOLDER's processes see no others, which needs root.
 """
@@ -28,13 +28,16 @@ OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DMAYFLY_TESTS=ON", "-DCMAKE_CXX_COMPI
 PARSER = ("g++", "-std=c++20", "-fsyntax-only", "-w", "-fmax-errors=0", '-DMAYFLY_VERSION="0"', "-DMAYFLY_REPLACEABLE_CYCLES=1")
 
 
-def copy_of_source(source, patterns, path):
-    """Makes the copy with its faults, and `path`, which lists them."""
-    subprocess.run(["git", "clone", "-q", ROOT, source], check=True)
+def prepare(source):
+    """Gives a source what the tests need to know numbers. A source that has it stays as it is."""
+    main = os.path.join(source, "tests", "support", "test_main.cc")
+    with open(main, encoding="utf-8") as file:
+        if "base/mutants.h" in file.read():
+            return
     shutil.copy(os.path.join(HERE, "mutants.h"), os.path.join(source, "src", "base"))
     with open(os.path.join(HERE, "listener.inc"), encoding="utf-8") as file:
         listener = file.read()
-    with open(os.path.join(source, "tests", "support", "test_main.cc"), "a", encoding="utf-8") as file:
+    with open(main, "a", encoding="utf-8") as file:
         file.write(listener)
     # What a fault leaves unused is no matter.
     lists = os.path.join(source, "CMakeLists.txt")
@@ -42,6 +45,10 @@ def copy_of_source(source, patterns, path):
         text = file.read()
     with open(lists, "w", encoding="utf-8") as file:
         file.write(text.replace(":-Werror>", ":-w>"))
+
+
+def inject_all(source, patterns, path):
+    """Makes the faults of the copy, and `path`, which lists them."""
     flags = subprocess.run(["pkg-config", "--cflags", "lua5.1-c++", "liblzf"], stdout=subprocess.PIPE, text=True).stdout.split()
     parser = [*PARSER, "-I", os.path.join(source, "src"), *flags]
     found = {name for pattern in patterns for name in glob.glob(os.path.join(source, "src", pattern), recursive=True)}
@@ -86,8 +93,12 @@ def main():
     folder = os.path.realpath(asked.folder)
     source, faults, reach, results = (os.path.join(folder, name) for name in ("source", "faults.tsv", "reach.tsv", "results.tsv"))
     os.makedirs(folder, exist_ok=True)
+    by_hand = os.path.isdir(source) and not os.path.exists(faults)
     if not os.path.isdir(source):
-        copy_of_source(source, asked.file, faults)
+        subprocess.run(["git", "clone", "-q", ROOT, source], check=True)
+    prepare(source)
+    if not by_hand and not os.path.exists(faults):
+        inject_all(source, asked.file, faults)
     build = built(source)
     runner = measure.Runner(source, build, os.path.join(folder, "work"))
     if not os.path.exists(reach):
