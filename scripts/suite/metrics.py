@@ -1,7 +1,8 @@
 """The metrics port as Prometheus and its friends see it.
 
-promtool checks the page, the rules and their test. A Prometheus scrapes a Mayfly under a little load and answers every
-expression of conf/prometheus and conf/grafana. prometheus-redis-exporter says of Mayfly what INFO says.
+promtool checks the page, the rules and their test. A Prometheus scrapes a Mayfly under a little load, its replica, and a
+replica without a master, and answers every expression of conf/prometheus and conf/grafana. prometheus-redis-exporter says of
+Mayfly what INFO says.
 """
 
 import json
@@ -13,6 +14,7 @@ import tempfile
 import time
 import urllib.parse
 import urllib.request
+from contextlib import contextmanager
 from http.client import HTTPConnection
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tests", "bench", "runner"))
@@ -22,7 +24,7 @@ import metered
 from metered import Client, Mayfly, checked, eventually, http, process, require
 from servers import free_port
 
-# Rules of which it is right that they are empty: nothing is wrong with the Mayfly that is scraped. Their metrics must
+# Rules of which it is right that they are empty: nothing is wrong with the Mayflys that are scraped. Their metrics must
 # exist all the same.
 _NAME = re.compile(r"\bmayfly_[a-z0-9_]+")
 _ALERT_NAMES_ONLY = "alerts are empty, their metrics are there"
@@ -64,27 +66,26 @@ def rules(root):
 
 
 def panels(root):
-    """(title, expression) of each target of the dashboard, with its variables filled in."""
+    """(title, expression, legend) of each target of the dashboard, with its variables filled in."""
     with open(os.path.join(root, "conf", "grafana", "mayfly.json"), encoding="utf-8") as file:
         dashboard = json.load(file)
     fill = {"$__rate_interval": "1m", "$job": ".*", "$instance": ".*"}
     for panel in dashboard["panels"]:
+        if panel["type"] == "row":
+            continue
         for target in panel["targets"]:
             expression = target["expr"]
             for variable, value in fill.items():
                 expression = expression.replace(variable, value)
             require("$" not in expression, f"a variable is left in {expression}")
-            yield panel["title"], expression
+            yield panel["title"], expression, target["legendFormat"]
 
 
-# In the page of a server with a master or with replicas alone.
-OF_REPLICATION = {"mayfly_master_link_down_seconds", "mayfly_replica_lag_seconds"}
-
-
-def names_exist(root, port):
-    """Every metric that conf/ names is in the page."""
-    page = http(port, "/metrics")
-    there = set(re.findall(r"^# TYPE (\S+) ", page, re.M))
+def names_exist(root, ports):
+    """Every metric that conf/ names is in a page."""
+    pages = "".join(http(port, "/metrics") for port in ports)
+    there = set(re.findall(r"^# TYPE (\S+) ", pages, re.M))
+    families = len(there)
     there |= {name + suffix for name in there for suffix in ("_bucket", "_sum", "_count")}
     named = set()
     for folder, _, files in os.walk(os.path.join(root, "conf")):
@@ -95,20 +96,21 @@ def names_exist(root, port):
                 # The names of recorded series have colons: instance:mayfly_hit_ratio:rate5m.
                 named |= set(re.findall(r"(?<![:\w])mayfly_[a-z0-9_]+(?![:\w])", file.read()))
     require(len(named) > 20, "conf/ was not read")
-    require(named <= there | OF_REPLICATION, f"not in /metrics: {sorted(named - there - OF_REPLICATION)}")
-    return f"{len(named)} of {len(set(re.findall(r'^# TYPE (.*) ', page, re.M)))} metrics are used by conf/"
+    require(named <= there, f"not in /metrics: {sorted(named - there)}")
+    return f"{len(named)} of {families} metrics are used by conf/"
 
 
 class Prometheus:
-    """Scrapes one target once a second, with the rules of conf/."""
+    """Scrapes some ports once a second, with the rules of conf/."""
 
-    def __init__(self, root, unpacked, folder, target):
+    def __init__(self, root, unpacked, folder, ports):
         self._root, self._folder, self.port = root, folder, free_port()
         with open(os.path.join(root, "conf", "prometheus", "prometheus.yml"), encoding="utf-8") as file:
             text = file.read()
-        text = text.replace("15s", "1s").replace("127.0.0.1:9121", f"127.0.0.1:{target}")
+        targets = ", ".join(f'"127.0.0.1:{port}"' for port in ports)
+        text = text.replace("15s", "1s").replace('"127.0.0.1:9121"', targets)
         text = text.replace("mayfly.rules.yml", os.path.join(root, "conf", "prometheus", "mayfly.rules.yml"))
-        require(f'"127.0.0.1:{target}"' in text, "conf/prometheus/prometheus.yml names another port")
+        require(targets in text, "conf/prometheus/prometheus.yml names another port")
         config = os.path.join(folder, "prometheus.yml")
         with open(config, "w", encoding="utf-8") as file:
             file.write(text)
@@ -124,15 +126,22 @@ class Prometheus:
         return numbers
 
 
-def expressions_have_data(root, unpacked, mayfly):
-    """Every expression is answered with numbers; alerts are answered with nothing, but each of their metrics is there.
-    Metrics of replication, which this server has not, are in the rules' own test."""
+def answered(prometheus, title, expression, legend):
+    """An expression of the dashboard has numbers, and the labels that its legend shows."""
+    samples = eventually(f"{title}: {expression}", lambda: prometheus.ask(expression))
+    for label in re.findall(r"{{(\w+)}}", legend):
+        require(all(label in sample["metric"] for sample in samples), f"{title}: {expression} has no label {label}")
+
+
+def expressions_have_data(root, unpacked, folder, ports):
+    """Every expression is answered with numbers; alerts are answered with nothing, but each of their metrics is there."""
     with_data = alerts = 0
-    prometheus = Prometheus(root, unpacked, mayfly.folder, mayfly.metrics_port)
-    with process(prometheus.words, mayfly.folder, "prometheus"):
-        eventually("six scrapes", lambda: prometheus.ask("count_over_time(mayfly_uptime_seconds[1m]) >= 6"))
-        for name, expression in panels(root):
-            eventually(f"{name}: {expression}", lambda e=expression: prometheus.ask(e))
+    prometheus = Prometheus(root, unpacked, folder, ports)
+    with process(prometheus.words, folder, "prometheus"):
+        for port in ports:
+            eventually("six scrapes", lambda p=port: prometheus.ask(f'count_over_time(mayfly_uptime_seconds{{instance="127.0.0.1:{p}"}}[1m]) >= 6'))
+        for title, expression, legend in panels(root):
+            answered(prometheus, title, expression, legend)
             with_data += 1
         for name, expression, is_alert in rules(root):
             if not is_alert:
@@ -141,10 +150,30 @@ def expressions_have_data(root, unpacked, mayfly):
                 with_data += 2
                 continue
             prometheus.ask(expression)  # it is understood
-            for metric in set(_NAME.findall(re.sub(r"\S*:mayfly\S*", "", expression))) - OF_REPLICATION:
+            for metric in set(_NAME.findall(re.sub(r"\S*:mayfly\S*", "", expression))):
                 eventually(f"{name}: {metric}", lambda e=metric: prometheus.ask(e))
             alerts += 1
     return f"{with_data} expressions with data; {alerts} {_ALERT_NAMES_ONLY}"
+
+
+@contextmanager
+def replicated(daemon, *options):
+    """A master under some load, which has saved and has handed over a task; its replica; and a replica without its master."""
+    with Mayfly(daemon, *options) as master, metered.load(master.port):
+        client = Client(master.port)
+        client.pipeline([("SET", "mail", "to ann", "PX", 50, "INTO", "jobs"), ("BGSAVE",)])
+        client.close()
+        with Mayfly(daemon, "--replicaof", f"127.0.0.1 {master.port}") as replica, Mayfly(daemon, "--replicaof", f"127.0.0.1 {free_port()}") as alone:
+            for what, server, line in (
+                ("some load", master, r"mayfly_expired_keys_total [1-9]"),
+                ("a save", master, r"mayfly_snapshots_total 1"),
+                ("a task", master, r"mayfly_tasks_delivered_total 1"),
+                ("a replica", master, r'mayfly_replica_confirmed_bytes{replica="0"} [1-9]'),
+                ("the link", replica, r"mayfly_master_heard_seconds \d"),
+                ("no link", alone, r"mayfly_master_link_down_seconds \d"),
+            ):
+                eventually(what, lambda s=server, l=line: re.search("^" + l, http(s.metrics_port, "/metrics"), re.M))
+            yield master, replica, alone
 
 
 # Series of the exporter, and the field of INFO that says the same; those that its own requests change lie between the
@@ -264,11 +293,12 @@ def run(tally, root, daemon):
     with tempfile.TemporaryDirectory() as files:
         certificates.make(files)
         options += certificates.options(files, free_port()).split()
-        with Mayfly(daemon, *options) as mayfly, metered.load(mayfly.port):
-            eventually("some load", lambda: "mayfly_expired_keys_total 0\n" not in http(mayfly.metrics_port, "/metrics"))
-            checked(tally, "promtool check metrics", lambda: page_passes(unpacked, mayfly.metrics_port))
-            checked(tally, "the metrics that conf/ names exist", lambda: names_exist(root, mayfly.metrics_port))
-            checked(tally, "Prometheus answers rules and dashboard", lambda: expressions_have_data(root, unpacked, mayfly))
+        with replicated(daemon, *options) as (master, replica, alone):
+            ports = [server.metrics_port for server in (master, replica, alone)]
+            for port in ports:
+                checked(tally, "promtool check metrics", lambda port=port: page_passes(unpacked, port))
+            checked(tally, "the metrics that conf/ names exist", lambda: names_exist(root, ports))
+            checked(tally, "Prometheus answers rules and dashboard", lambda: expressions_have_data(root, unpacked, files, ports))
     with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
         checked(tally, "prometheus-redis-exporter says what INFO says", lambda: exporter_agrees(unpacked, mayfly))
     with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
