@@ -50,7 +50,8 @@ def encode(*words):
 
 
 class Client:
-    """Sends requests to a port and reads their replies: status lines, errors, integers and bulks."""
+    """Sends requests to a port and reads their replies: status lines, errors, integers, bulks, and after HELLO 3 maps, as
+    lists, and verbatim texts."""
 
     def __init__(self, port):
         self._socket = socket.create_connection(("127.0.0.1", port), PATIENCE_S)
@@ -66,11 +67,13 @@ class Client:
     def _reply(self):
         line = self._file.readline()
         require(line.endswith(b"\r\n"), "the daemon has closed a connection")
-        if line[:1] == b"*":
-            return [self._reply() for _ in range(int(line[1:]))]
-        if line[:1] != b"$" or line[1:2] == b"-":
+        kind = line[:1]
+        if kind in (b"*", b"%"):
+            return [self._reply() for _ in range(int(line[1:]) * (2 if kind == b"%" else 1))]
+        if kind not in (b"$", b"=") or line[1:2] == b"-":
             return line[:-2]
-        return self._file.read(int(line[1:]) + 2)[:-2]
+        text = self._file.read(int(line[1:]) + 2)[:-2]
+        return text[len("txt:") :] if kind == b"=" else text
 
     def info(self):
         lines = self("INFO", "all").decode(errors="replace").split("\r\n")

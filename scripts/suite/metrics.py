@@ -2,7 +2,7 @@
 
 promtool checks the page, the rules and their test. A Prometheus scrapes a Mayfly under a little load, its replica, and a
 replica without a master, and answers every expression of conf/prometheus and conf/grafana. prometheus-redis-exporter says of
-Mayfly what INFO says.
+Mayfly what INFO says. INFO has what the redis receiver of the OpenTelemetry collector reads; the collector itself is not run.
 """
 
 import json
@@ -16,6 +16,8 @@ import urllib.parse
 import urllib.request
 from contextlib import contextmanager
 from http.client import HTTPConnection
+
+import yaml
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tests", "bench", "runner"))
 
@@ -54,6 +56,25 @@ def conf_passes(root, unpacked):
     for words in (("check", "rules", "mayfly.rules.yml"), ("check", "config", "prometheus.yml"), ("check", "config", "kubernetes.yml"), ("test", "rules", "mayfly.rules.test.yml")):
         code, said = promtool(unpacked, *words[:2], os.path.join(folder, words[2]))
         require(code == 0, said)
+
+
+def collector(root):
+    """The example for the OpenTelemetry collector, read."""
+    with open(os.path.join(root, "conf", "opentelemetry", "collector.yaml"), encoding="utf-8") as file:
+        return yaml.safe_load(file)
+
+
+def collector_passes(root, unpacked, folder):
+    """The receiver prometheus of the example has a configuration of Prometheus. The pipelines name parts that are there."""
+    example = collector(root)
+    config = os.path.join(folder, "receiver.yml")
+    with open(config, "w", encoding="utf-8") as file:
+        yaml.safe_dump(example["receivers"]["prometheus"]["config"], file)
+    code, said = promtool(unpacked, "check", "config", config)
+    require(code == 0, said)
+    for pipeline in example["service"]["pipelines"].values():
+        for kind, names in pipeline.items():
+            require(names and set(names) <= set(example[kind]), f"{kind} of a pipeline: {names}")
 
 
 def rules(root):
@@ -236,6 +257,58 @@ def exporter_agrees(unpacked, mayfly):
     return f"{len(values)} series"
 
 
+# What the receiver redis reads of INFO all: as int64, and as float64. A field that is missing is a metric that is missing; a
+# field that it cannot read is a warning in its log.
+_RECEIVED_INTS = """
+    blocked_clients client_recent_max_input_buffer client_recent_max_output_buffer cluster_enabled connected_clients
+    connected_slaves evicted_keys expired_keys instantaneous_ops_per_sec keyspace_hits keyspace_misses latest_fork_usec
+    master_repl_offset maxmemory rdb_changes_since_last_save rejected_connections repl_backlog_first_byte_offset
+    total_commands_processed total_connections_received total_net_input_bytes total_net_output_bytes tracking_total_keys
+    uptime_in_seconds used_memory used_memory_lua used_memory_overhead used_memory_peak used_memory_rss used_memory_startup
+""".split()
+_RECEIVED_OF_REPLICAS = ["slave_repl_offset"]
+_RECEIVED_FLOATS = """
+    mem_fragmentation_ratio used_cpu_sys used_cpu_sys_children used_cpu_sys_main_thread used_cpu_user used_cpu_user_children
+    used_cpu_user_main_thread
+""".split()
+
+
+def _pairs(text):
+    return dict(pair.split("=") for pair in text.split(","))
+
+
+def _receive(client, role, integers):
+    """Reads INFO as the receiver does: by RESP3, and a line with two colons is no field."""
+    lines = [line.split(":") for line in client("INFO", "all").decode().split("\r\n") if line and line[0] != "#"]
+    fields = dict(line for line in lines if len(line) == 2)
+    for name in integers:
+        require(re.fullmatch(r"-?\d+", fields.get(name, "")), f"{name} is {fields.get(name)}")
+    for name in _RECEIVED_FLOATS:
+        float(fields[name])
+    require((fields["role"], fields["redis_mode"]) == (role, "standalone"), "role, redis_mode")
+    members = _pairs(fields["db0"])
+    require(all(int(members[name]) >= 0 for name in ("keys", "expires", "avg_ttl")), fields["db0"])
+    calls = [_pairs(text) for name, text in fields.items() if name.startswith("cmdstat_")]
+    require(calls and all(int(one["calls"]) >= 0 and int(one["usec"]) >= 0 for one in calls), calls)
+    latencies = [_pairs(text) for name, text in fields.items() if name.startswith("latency_percentiles_usec_")]
+    require(latencies and all(float(one[name]) >= 0 for one in latencies for name in ("p50", "p99", "p99.9")), latencies)
+
+
+def receiver_reads(master, replica):
+    """The fields of INFO that the OpenTelemetry collector's receiver redis reads, sent to a user who may do nothing else."""
+    for server, role, integers in ((master, "master", _RECEIVED_INTS), (replica, "slave", _RECEIVED_INTS + _RECEIVED_OF_REPLICAS)):
+        client = Client(server.port)
+        require(client("ACL", "SETUSER", "monitor", "on", ">secret", "-@all", "+info", "+client|setinfo", "+cluster|info") == b"+OK", "ACL SETUSER")
+        # The first requests of its client, go-redis.
+        require(b"proto" in client("HELLO", 3, "AUTH", "monitor", "secret"), "HELLO")
+        require(client("CLIENT", "SETINFO", "LIB-NAME", "go-redis") == b"+OK", "CLIENT SETINFO")
+        require(client("GET", "no").startswith(b"-NOPERM"), "the user may do more than the example says")
+        _receive(client, role, integers)
+        client.close()
+    read = len(_RECEIVED_INTS + _RECEIVED_OF_REPLICAS + _RECEIVED_FLOATS)
+    return f"{read} fields, and the lines of databases, commands and latencies"
+
+
 # They wait, change the connection, or end the server.
 _NOT_CALLED = "SHUTDOWN DEBUG MONITOR SUBSCRIBE PSUBSCRIBE SSUBSCRIBE QUIT RESET SYNC PSYNC MULTI AUTH HELLO CLIENT CONFIG WAIT"
 
@@ -291,6 +364,7 @@ def run(tally, root, daemon):
     options = ["--maxmemory", "64mb", "--shadow-list", "yes", "--namespace", "shop prefix shop: maxmemory 1mb", "--requirepass", ""]
     checked(tally, "conf/prometheus: rules and their test", lambda: conf_passes(root, unpacked))
     with tempfile.TemporaryDirectory() as files:
+        checked(tally, "conf/opentelemetry: promtool reads its scrapes", lambda: collector_passes(root, unpacked, files))
         certificates.make(files)
         options += certificates.options(files, free_port()).split()
         with replicated(daemon, *options) as (master, replica, alone):
@@ -299,6 +373,7 @@ def run(tally, root, daemon):
                 checked(tally, "promtool check metrics", lambda port=port: page_passes(unpacked, port))
             checked(tally, "the metrics that conf/ names exist", lambda: names_exist(root, ports))
             checked(tally, "Prometheus answers rules and dashboard", lambda: expressions_have_data(root, unpacked, files, ports))
+            checked(tally, "INFO has what the OpenTelemetry receiver reads", lambda: receiver_reads(master, replica))
     with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
         checked(tally, "prometheus-redis-exporter says what INFO says", lambda: exporter_agrees(unpacked, mayfly))
     with Mayfly(daemon, "--maxmemory", "64mb") as mayfly:
