@@ -13,7 +13,7 @@ import time
 import programs
 
 NUMBERS = 1 << 15  # as in mutants.h
-_FAILED = re.compile(r"^-{20,}\n(.*?)\n(?:-{20,}|  )", re.M)
+_FAILED = re.compile(r"^-{20,}\n((?:(?!  )(?!---).*\n)+)", re.M)  # a test's name, which may take two lines
 _FIRST_CHUNK, _MOST_OF_A_CHUNK, _GROWTH = 6, 200, 4
 _MOST_CHUNK_MS = 8000
 
@@ -130,7 +130,7 @@ def verdict_of(runner, reached, number, most_s):
             code, said = runner.run(name, [test for _, test in mine], {"MUTANT": str(number)}, 30 + reached.ms(mine) * 6 / 1000)
             if code != 0:
                 names = _FAILED.findall(said)
-                return "noticed", len(tests), f"{name}: {names[-1] if names else 'it hangs' if code is None else f'it ends with {code}'}"
+                return "noticed", len(tests), f"{name}: {' '.join(names[0].split()) if names else 'it hangs' if code is None else f'it ends with {code}'}"
         done += len(chunk)
         if time.monotonic() - began > most_s:
             break
