@@ -22,6 +22,7 @@ import pasted
 import programs
 import sharding
 import shown
+import software
 import sweep
 import systems
 import tidy
@@ -107,6 +108,8 @@ def usual(tally):
 
     heading("Release, gcc")
     release(tally, programs.PARTS, jobs, daemon())
+    if not tally.failed:
+        software.record(ROOT, "tests")
 
 
 def everything(tally, deep=False):
@@ -178,6 +181,14 @@ SUITES = {
 }
 
 
+def run_suite(tally, name, words=()):
+    """Runs a suite. If all of it has passed, the versions of what it ran are kept."""
+    failed = tally.failed
+    SUITES[name](tally, words)
+    if tally.failed == failed and not words:
+        software.record(ROOT, name)
+
+
 def timed(title, act):
     """(title, seconds) of what `act` does."""
     started = time.monotonic()
@@ -187,9 +198,9 @@ def timed(title, act):
 
 def all_suites(tally):
     took = [timed("every test and check", lambda: everything(tally, deep=True)), timed("benchmarks", lambda: benchmarks(tally))]
-    for name, suite in SUITES.items():
+    for name in SUITES:
         heading(f"--{name}")
-        took.append(timed(f"--{name}", lambda suite=suite: suite(tally, [])))
+        took.append(timed(f"--{name}", lambda name=name: run_suite(tally, name)))
     heading("What took how long")
     for title, seconds in took:
         heading(f"  {title:<44} {seconds / 60:5.1f} min")
@@ -226,7 +237,7 @@ def run(tally, arguments):
     for part in arguments.part:
         one_part(tally, part)
     for name, words in chosen.items():
-        SUITES[name](tally, words)
+        run_suite(tally, name, words)
     new = [name for name in systems.SYSTEMS if getattr(arguments, name)]
     for name in new:
         new_system(tally, name, ["--all"] if arguments.all else [])
