@@ -6,12 +6,15 @@ import os
 import re
 import sys
 
-# Behind the checks, whose names are others' names there.
+# Behind the checks; and what the suites add to the path is taken off again, since checks have names of modules there.
+_PATH = list(sys.path)
 sys.path.append(os.path.join(os.path.dirname(os.path.dirname(os.path.realpath(__file__))), "suite"))
 
 import clients
 import sharding
 import software
+
+sys.path[:] = _PATH
 
 PAGE, LOCK, HANDSHAKES = "docs/works-with.md", "tests/clients/node/package-lock.json", "tests/commands/handshake_test.cc"
 METRICS, LISTS = "scripts/suite/metrics.py", "scripts/packages/{}"

@@ -99,6 +99,7 @@ def parse(arguments):
         help="write the main figures into docs/benchmarks.md and the most important ones into README.md; full runs only. A run of a few "
         "sections writes those tables of docs/benchmarks.md that belong to one of them alone",
     )
+    parser.add_argument("--replot", action="store_true", help="draw tests/bench/bench.svg from README.md's table; measures nothing")
     parser.add_argument("--selftest", action="store_true", help="check the runner itself; measures nothing")
     options = parser.parse_args(arguments)
     everything = [] if options.earlier else list(sections.ORDER)
@@ -225,12 +226,21 @@ def _write_readme(path, figures, markers=(readme.BEGIN, readme.END)):
         file.write(text)
 
 
+def _replot():
+    """The plot of README.md's rows, from its table alone."""
+    with open(README, encoding="utf-8") as file:
+        plot.draw_rows(*readme.rows_in(file.read()), PLOT)
+    return 0
+
+
 def main(arguments):
     options = parse(arguments)
     if options.selftest:
         import selftest
 
         return selftest.run()
+    if options.replot:
+        return _replot()
     # A signal that ends the runner must end the servers, too.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(143))

@@ -43,7 +43,11 @@ def _bars(axes, y, ratios, colours):
 
 def draw(sections, versions, path):
     """Writes the plot; its name's ending chooses the format."""
-    servers, rows = rows_of(sections)
+    draw_rows(*rows_of(sections), versions, path)
+
+
+def draw_rows(servers, rows, versions, path):
+    """The same of such rows as rows_of returns."""
     if not rows:
         raise NothingToShow("no plot: no figure of it was measured")
     pyplot = _pyplot()

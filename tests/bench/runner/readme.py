@@ -3,7 +3,9 @@
 README.md gets a short table; docs/benchmarks.md all main figures, and the tables that sections have of their own.
 """
 
-from figures import OURS
+import re
+
+from figures import BARE, OURS
 from table import columns_of, number
 
 BEGIN = "<!-- figures: made by scripts/bench --readme -->"
@@ -49,6 +51,24 @@ def short_text(sections, described, versions):
     """README.md's table: the rows that have a name for it. `sections` are (title, figures)."""
     rows = [(f.front, f) for _, figures in sections for f in figures if f.front]
     return "\n".join([*_table(rows, versions), "", _machine(described)])
+
+
+def rows_in(text):
+    """What short_text made, read from README.md's text: (the other servers, [(label, {server: ratio}, values as text)], their versions), as
+    plot.draw_rows takes it."""
+    table = text[text.index(BEGIN) : text.index(END)]
+    heads, _, *lines = [[c.strip() for c in line.strip("|").split("|")] for line in table.splitlines() if line.startswith("|")]
+    versions = {name.lower(): version for name, _, version in (head.partition(" ") for head in heads[2:] if head != BARE)}
+    rows = []
+    for label, ours, *others in lines:
+        values, ratios, unit = [ours.split(" ")[0]], {}, ours.partition(" ")[2]
+        for server, cell in zip(versions, others):
+            found = re.fullmatch(r"(\S+).* \(([\d.]+)×\)", cell)
+            if found:
+                ratios[server] = float(found[2])
+            values.append(found[1] if found else "-")
+        rows.append((label, ratios, f"{' / '.join(values)} {unit}".strip()))
+    return list(versions), [row for row in rows if row[1]], versions
 
 
 def full_text(sections, described, versions, abouts=None):

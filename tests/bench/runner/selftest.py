@@ -114,6 +114,10 @@ def _readme():
     assert "refresh" not in text and "| set, 1,000,000 timers | 22 ns | 80 ns |" in text
     short = readme.short_text(shown, described, VERSIONS).splitlines()
     assert short[0] == rows[4] and short[2].startswith("| CPU time per GET hit | 0.30 µs |") and len(short) == 5, short
+    servers, drawn, versions = readme.rows_in(f"{readme.BEGIN}\n{chr(10).join(short)}\n{readme.END}\n")
+    whole, rows_drawn = plot.rows_of(shown)
+    assert servers == whole and versions == {c: VERSIONS[c] for c in servers}, (servers, versions)
+    assert drawn == [(label, {c: round(r, 1) for c, r in ratios.items()}, values) for label, ratios, values in rows_drawn], drawn
     page = f"before\n{readme.BEGIN}\nold\n{readme.END}\nafter\n"
     once = readme.insert(page, text)
     assert once.startswith("before\n") and once.endswith(f"{readme.END}\nafter\n") and "old" not in once
@@ -184,9 +188,13 @@ def _table_of_mixes():
     for part, value in (("a quarter", 30), ("a half", 12)):
         found.figure(f"{mixes.MISSES}, {label}, at {part} of the memory that redis needs without a limit", "%").add(OURS, value)
     found.figure(f"{mixes.CPU}, {label}", "µs").add("redis", Trouble("refused"))
+    for column, value in ((OURS, 1000.4), ("redis", 999)):
+        found.figure(f"{mixes.WAIT}, {label}", "µs").add(column, value)
     rows = mixes.front_text(found.all()).splitlines()
     assert rows[4] == "| memory for the same misses | 1 | - |", rows[4]
-    assert [row for row in rows if label in row] == [f"| {label} | 20 | - |", f"| {label} | 12 | - |", f"| {label} | - | - |"], rows
+    assert rows[rows.index("| | Redis |") + 2 :][:6:5] == ["| memory for the same misses | none |", "| p99.9 of waits | 4 |"], rows
+    cells = ("20 | -", "12 | -", "- | -", "1,000 | 999")
+    assert [row for row in rows if label in row] == [f"| {label} | {values} |" for values in cells], rows
     with open(command_line.FIGURES, encoding="utf-8") as file:
         readme.insert(file.read(), "", readme.markers_of(mixes.FRONT))
 

@@ -388,8 +388,24 @@ TABLES = (
 )
 
 
+def _figures_of(figures, begin, part):
+    """(cluster, figure) of a measure."""
+    return [(mix, f) for mix in MIXES for f in figures if f.name.startswith(f"{begin}, {mix.label}") and part in f.name and f.columns()]
+
+
+def _less(figures, begin, part, column):
+    """The numbers of the clusters in which a server has less than Mayfly, as the table shows the figures."""
+
+    def shown(figure, column):
+        value = figure.value(column)
+        return None if value is None else float(number(value).replace(",", ""))
+
+    both = [(mix, shown(f, OURS), shown(f, column)) for mix, f in _figures_of(figures, begin, part)]
+    return ", ".join(str(mix.number) for mix, ours, other in both if None not in (ours, other) and other < ours) or "none"
+
+
 def front_text(figures):
-    """The tables of docs/benchmarks.md: the means of all clusters, then a table of all clusters for each measure."""
+    """The tables of docs/benchmarks.md: the means of all clusters, where others have less, then a table of all clusters for each measure."""
     columns = [OURS, *(c for c in columns_of(figures) if c != OURS)]
     heads = " | ".join(c.capitalize() for c in columns) + " |"
     rule = "|---" + "|---:" * len(columns) + "|"
@@ -399,9 +415,11 @@ def front_text(figures):
 
     lines = [f"The {OF_ALL}:", "", f"| | {heads}", rule]
     lines += [line(f.name.removesuffix(f", {OF_ALL}"), f) for f in figures if f.name.endswith(OF_ALL)]
+    others = columns[1:]
+    lines += ["", "The clusters in which another server has less than Mayfly:", ""]
+    lines += ["| | " + " | ".join(c.capitalize() for c in others) + " |", "|---" * (1 + len(others)) + "|"]
+    lines += [f"| {begin} | " + " | ".join(_less(figures, begin, part, c) for c in others) + " |" for _, begin, part in TABLES]
     for heading, begin, part in TABLES:
         lines += ["", f"{heading}:", "", f"| | {heads}", rule]
-        for mix in MIXES:
-            name = f"{begin}, {mix.label}"
-            lines += [line(mix.label, f) for f in figures if f.name.startswith(name) and part in f.name and f.columns()]
+        lines += [line(mix.label, f) for mix, f in _figures_of(figures, begin, part)]
     return "\n".join(lines)
