@@ -1,4 +1,4 @@
-"""The software of others that the suites run: what is run of each, which package it comes from, and the versions that ran last.
+"""The software of others that the suites run: what is run of each, and the versions.
 
 A suite that has passed as a whole writes the versions into tests/versions.tsv. docs/works-with.md is made from that file and from the
 table here: by scripts/works_with, and scripts/check works_with compares.
@@ -14,8 +14,8 @@ from dataclasses import dataclass
 
 VERSIONS = "tests/versions.tsv"
 HEAD = (
-    "# The versions of other software that the suites ran when they passed last: package, version, source.\n"
-    "# Written by scripts/test, scripts/test --clients, --sharding and --metrics.\n"
+    "# Other software that the suites install and run: package, version, source. scripts/test, scripts/test --clients, --sharding and\n"
+    "# --metrics write here what they have run, if all of it has passed.\n"
 )
 NPM = "npm"
 
