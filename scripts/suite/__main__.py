@@ -13,19 +13,23 @@ sys.path.insert(0, os.path.dirname(os.path.realpath(__file__)))
 
 import arm64
 import clients
+import crossed
 import fuzz
 import image
+import kinds
 import metrics
 import page
 import package
 import pasted
 import programs
+import released
 import sharding
 import shown
 import software
 import sweep
 import systems
 import tidy
+import versions
 from tally import Tally, heading
 
 # What scripts/run serves from, with link-time optimisation and training.
@@ -59,6 +63,8 @@ def build(tally, tree, *options):
 
 def checks(tally):
     programs.selftest()
+    for module in (crossed, kinds, released, versions):
+        module.selftest()
     clients.selftest()
     shown.selftest()
     sweep.selftest()
@@ -178,6 +184,7 @@ SUITES = {
     "package": lambda tally, _: package.run(tally, ROOT),
     "image": lambda tally, _: image.run(tally, ROOT),
     "arm64": lambda tally, _: arm64.run(tally, ROOT, build, jobs_at_once()),
+    "released": lambda tally, words: with_daemon(tally, [], lambda *given: released.run(*given, words)),
 }
 
 
@@ -223,6 +230,12 @@ def arguments_of():
     parser.add_argument("--package", action="store_true", help="only: the Debian package, built, installed and used (as root)")
     parser.add_argument("--image", action="store_true", help="only: the Dockerfile, built and run (as root), and conf/compose.yaml")
     parser.add_argument("--arm64", action="store_true", help="only: the lower floors' tests, built for arm64, under qemu")
+    parser.add_argument(
+        "--released",
+        nargs="*",
+        metavar="COMMIT",
+        help="only: files, payloads, options, commands and replicas, from the last released version to the present daemon and back; or from these commits",
+    )
     for name, (_, _, title) in systems.SYSTEMS.items():
         parser.add_argument(f"--{name}", action="store_true", help=f"only: scripts/run and scripts/test in a new {title} (as root); with --all, all of the latter")
     return parser.parse_args()
