@@ -5,6 +5,7 @@
 #include "base/time/tsc.h"
 #include "exec/call/reply_buffer.h"
 #include "support/command_test.h"
+#include "support/stepped_cycles.h"
 
 namespace mayfly::testing {
 namespace {
@@ -37,6 +38,19 @@ class ScriptTest : public CommandTest {
     const size_t begin = at + name.size() + 2;
     return text.substr(begin, text.find('\r', begin) - begin);
   }
+};
+
+// A look at the time is always 10 ms after the last one: what has been looked at once is a long script.
+class LongScriptTest : public ScriptTest {
+ public:
+  LongScriptTest() {
+    SetOption("busy-reply-threshold", "1");
+    SteppedCycles::AdvanceEachLook(server().server.cycle_rate.ToCycles(10'000));
+  }
+  static inline const std::string kLong = " for i = 1, 1e5 do end ";
+
+ private:
+  SteppedCycles cycles_;
 };
 
 }  // namespace
@@ -299,6 +313,93 @@ TEST_CASE_METHOD(ScriptTest, "requests that came with a long script wait for it 
             .empty());
   SliceToEnd();
   CHECK(client().Received() == std::vector<Reply>{Integer(1), Simple("PONG")});
+}
+
+TEST_CASE_METHOD(LongScriptTest,
+                 "what a long script writes after others have run is still its caller's change") {
+  const bool broadcast = GENERATE(false, true);
+  CAPTURE(broadcast);
+  std::vector<std::string> track = {"CLIENT", "TRACKING", "ON", "NOLOOP"};
+  if (broadcast) track.emplace_back("BCAST");
+  TestClient& other = Connect();
+  for (TestClient* const each : {&client(), &other}) {
+    each->UseResp3();
+    CHECK(each->Run(track) == Ok());
+    each->Run({"GET", "k"});
+  }
+  CHECK(Eval("redis.call('GET', 'k')" + kLong + "return redis.call('SET', 'k', 'v')") == NoReply());
+  CHECK(other.Run({"HELLO", "3"}).kind == Reply::Kind::kMap);  // one of the few requests that run meanwhile
+  SliceToEnd();
+  TurnWheels();
+  CHECK(client().Received() == std::vector<Reply>{Ok()});
+  CHECK(other.Received() == std::vector<Reply>{Push({Bulk("invalidate"), Bulks({"k"})})});
+}
+
+TEST_CASE_METHOD(LongScriptTest, "a client tracks what its long script reads, also after others have run") {
+  TestClient& other = Connect();
+  UseResp3();
+  CHECK(Run({"CLIENT", "TRACKING", "ON"}) == Ok());
+  CHECK(Eval("redis.call('GET', 'early')" + kLong + "return redis.call('GET', 'late')") == NoReply());
+  CHECK(other.Run({"HELLO", "2"}).kind == Reply::Kind::kArray);
+  SliceToEnd();
+  CHECK(TakeReply() == Null());
+  other.Run({"MSET", "early", "1", "late", "1"});
+  CHECK(client().Received() == std::vector<Reply>{Push({Bulk("invalidate"), Bulks({"early"})}),
+                                                  Push({Bulk("invalidate"), Bulks({"late"})})});
+}
+
+TEST_CASE_METHOD(LongScriptTest,
+                 "CLIENT CACHING holds for all that a long script reads, and for no request after it") {
+  TestClient& other = Connect();
+  UseResp3();
+  const auto read_both = "redis.call('GET', 'early')" + kLong + "return redis.call('GET', 'late')";
+  for (const std::string mode : {"OPTIN", "OPTOUT"}) {
+    CAPTURE(mode);
+    const bool opt_in = mode == "OPTIN";
+    Run({"CLIENT", "TRACKING", "OFF"});
+    CHECK(Run({"CLIENT", "TRACKING", "ON", mode}) == Ok());
+    CHECK(Run({"CLIENT", "CACHING", opt_in ? "YES" : "NO"}) == Ok());
+    CHECK(Eval(read_both) == NoReply());
+    CHECK(other.Run({"HELLO", "2"}).kind == Reply::Kind::kArray);
+    SliceToEnd();
+    TakeReply();
+    Run({"GET", "after"});
+    other.Run({"MSET", "early", "1", "late", "1", "after", "1"});
+    const std::vector<Reply> all = {Push({Bulk("invalidate"), Bulks({"early"})}),
+                                    Push({Bulk("invalidate"), Bulks({"late"})})};
+    const std::vector<Reply> rest = {Push({Bulk("invalidate"), Bulks({"after"})})};
+    CHECK(client().Received() == (opt_in ? all : rest));
+    other.Run({"DEL", "early", "late", "after"});
+  }
+}
+
+TEST_CASE_METHOD(LongScriptTest, "the reply of a long script is in the protocol of its client") {
+  UseResp3();
+  CHECK(Eval(kLong + "return {double = 1.5}") == NoReply());
+  SliceToEnd();
+  CHECK(TakeReply() == Double("1.5"));
+  UseResp2();
+  CHECK(Eval("redis.setresp(3)" + kLong + "return {double = 1.5}") == NoReply());
+  SliceToEnd();
+  CHECK(TakeReply() == Bulk("1.5"));
+}
+
+TEST_CASE_METHOD(LongScriptTest,
+                 "an error that a call of a long script raises is counted once, as the call's") {
+  Run({"SET", "text", "v"});
+  for (const bool is_long : {false, true}) {
+    CAPTURE(is_long);
+    SteppedCycles::AdvanceEachLook(is_long ? server().server.cycle_rate.ToCycles(10'000) : 0);
+    Run({"CONFIG", "RESETSTAT"});
+    const Reply at_once = Eval(kLong + "redis.call('HGET', 'text', 'f')");
+    CHECK((at_once == NoReply()) == is_long);
+    SliceToEnd();
+    CHECK((is_long ? TakeReply() : at_once).text.starts_with("WRONGTYPE"));
+    CHECK(InfoField("cmdstat_eval").ends_with("failed_calls=0"));
+    CHECK(InfoField("cmdstat_hget").ends_with("failed_calls=1"));
+    CHECK(InfoField("errorstat_WRONGTYPE") == "count=1");
+    CHECK(InfoField("total_error_replies") == "1");
+  }
 }
 
 // The client that waited for the queue is served before the first script's caller, and sends a script itself.

@@ -245,7 +245,8 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   if (args.size() == 0) return;
   const bool was_held_back = resumed != nullptr && resumed->paused;
   // A script that was suspended has run: its client gets the script's answer. What was parked has a row.
-  const bool has_run = resumed != nullptr && !was_held_back && (row->command->flags & kSkipMonitor) != 0;
+  const auto is_script = [row] { return (row->command->flags & kSkipMonitor) != 0; };
+  const bool has_run = resumed != nullptr && !was_held_back && is_script();
   const Refusal why = has_run ? Refusal::kNone : WhyRefused(server_, session, modes, args, row, &gate_, now_);
   if (why != Refusal::kNone) {
     RefuseClient(why, session, args, row);
@@ -259,8 +260,9 @@ std::span<const std::string_view> Executor::ArgumentsOf(const Planned& request) 
   Perform(
       {session, session.reply, now_, blocked != nullptr ? Origin::kWoken : Origin::kClient, args.all(), row},
       args, first_key, blocked);
-  const bool postponed = session.parked != nullptr && session.parked->paused;
-  if (session.tracking != nullptr && !postponed) EndTrackedRequest(session, row);
+  // A suspended script still reads keys.
+  const bool goes_on = session.parked != nullptr && (session.parked->paused || is_script());
+  if (session.tracking != nullptr && !goes_on) EndTrackedRequest(session, row);
   if (blocked == nullptr) ++session.commands;
 }
 
