@@ -381,6 +381,29 @@ TEST_CASE_METHOD(MasterTest, "XREADGROUP is an XCLAIM of what was delivered, and
   CHECK(replica.Take() == Heard{"XACK s g 1-1"});
 }
 
+TEST_CASE_METHOD(MasterTest,
+                 "what XREADGROUP claims is an XCLAIM, and the group's place stays if nothing is new") {
+  FakeReplica& replica = Follow();
+  for (const std::string id : {"1-1", "2-1", "3-1", "4-1"}) Run({"XADD", "s", id, "f", "v"});
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Run({"XGROUP", "CREATECONSUMER", "s", "g", "bob"});
+  Run({"XREADGROUP", "GROUP", "g", "ann", "COUNT", "2", "STREAMS", "s", ">"});
+  replica.Take();
+  AdvanceTime(50);
+  Run({"XREADGROUP", "GROUP", "g", "bob", "COUNT", "1", "CLAIM", "50", "STREAMS", "s", ">"});
+  CHECK(replica.Take() == Heard{"XCLAIM s g bob 0 1-1 TIME " + UnixMs(0) + " RETRYCOUNT 2 FORCE JUSTID"});
+  Run({"XREADGROUP", "GROUP", "g", "bob", "COUNT", "2", "CLAIM", "50", "STREAMS", "s", ">"});
+  CHECK(replica.Take() == Together({"XCLAIM s g bob 0 2-1 TIME " + UnixMs(0) + " RETRYCOUNT 2 FORCE JUSTID",
+                                    "XCLAIM s g bob 0 3-1 TIME " + UnixMs(0) + " RETRYCOUNT 1 FORCE JUSTID",
+                                    "XGROUP SETID s g 3-1 ENTRIESREAD 3"}));
+  Run({"XREADGROUP", "GROUP", "g", "bob", "STREAMS", "s", ">"});
+  Run({"XACK", "s", "g", "1-1", "2-1", "3-1"});
+  replica.Take();
+  AdvanceTime(50);
+  Run({"XREADGROUP", "GROUP", "g", "ann", "COUNT", "9", "CLAIM", "50", "STREAMS", "s", ">"});
+  CHECK(replica.Take() == Heard{"XCLAIM s g ann 0 4-1 TIME " + UnixMs(0) + " RETRYCOUNT 2 FORCE JUSTID"});
+}
+
 // ---- scripts, messages and functions
 
 TEST_CASE_METHOD(MasterTest, "replicas get what a script has done, and not the script") {

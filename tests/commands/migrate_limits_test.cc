@@ -163,6 +163,143 @@ TEST_CASE_METHOD(MigrateLimitsTest,
   }
 }
 
+// ---- kept connections
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "on a kept connection, too, each key comes into the database that was named") {
+  TestServer there;
+  TestClient link(there);
+  const std::vector<std::pair<std::string, std::string>> moves = {
+      {"a", "0"}, {"b", "1"}, {"c", "1"}, {"d", "0"}, {"e", "0"}, {"f", "15"}, {"g", "1"}};
+  for (const auto& [key, database] : moves) {
+    Run({"SET", key, "v"});
+    CHECK(Run({"MIGRATE", "there", "7000", key, database, "100"}) == NoReply());
+    if (key == "a") target().Accept();
+    for (std::string sent = target().TakeBytes(); !sent.empty(); sent = target().TakeBytes())
+      target().Answer(link.RunRaw(sent));
+    CHECK(Received() == std::vector<Reply>{Ok()});
+  }
+  CHECK(targets.count() == 1);
+  TestClient reader(there);
+  for (const auto& [key, database] : moves) {
+    CAPTURE(key);
+    reader.Run({"SELECT", database});
+    CHECK(reader.Run({"GET", key}) == Bulk("v"));
+  }
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "no key is sent on a kept connection before the target has accepted another database") {
+  Run({"MSET", "a", "1", "b", "2", "c", "3", "d", "4"});
+  Send({"a"});
+  target().Answer("+OK\r\n");
+  CHECK(target().Take() == "RESTORE a 0 ...");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  CHECK(Run({"MIGRATE", "there", "7000", "b", "7", "100"}) == NoReply());
+  CHECK(target().Take() == "SELECT 7");
+  target().Answer("+OK\r\n");
+  CHECK(target().Take() == "RESTORE b 0 ...");
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  // A connection whose database is not known is not kept.
+  CHECK(Run({"MIGRATE", "there", "7000", "c", "99", "100"}) == NoReply());
+  CHECK(target().Take() == "SELECT 99");
+  target().Answer("-ERR DB index is out of range\r\n");
+  CHECK(Received() ==
+        std::vector<Reply>{Error("ERR Target instance replied with error: ERR DB index is out of range")});
+  CHECK(target().Take().empty());
+  CHECK(target().closed());
+  CHECK(targets.count() == 1);
+  Send({"c"});
+  CHECK(targets.count() == 2);
+  CHECK(target().Take() == "RESTORE c 0 ...");
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest, "of two connections to one target each has its own database") {
+  Run({"MSET", "a", "1", "b", "2", "c", "3", "d", "4"});
+  TestClient& other = Connect();
+  Send({"a"});
+  CHECK(other.Run({"MIGRATE", "there", "7000", "b", "1", "100"}) == NoReply());
+  REQUIRE(targets.count() == 2);
+  FakeTarget& second = target();
+  second.Accept();
+  CHECK(second.Take() == "SELECT 1");
+  second.Answer("+OK\r\n");
+  second.Answer("+OK\r\n");
+  CHECK(other.Received() == std::vector<Reply>{Ok()});
+  CHECK(stats().idle_outgoing == 1);
+  CHECK(second.Take() == "RESTORE b 0 ...");
+  // The first one is busy. The second one goes on from its own database, not from that of the last request.
+  CHECK(other.Run(MigrateOf({"c"})) == NoReply());
+  CHECK(targets.count() == 2);
+  CHECK(second.Take() == "SELECT 0");
+  second.Answer("+OK\r\n");
+  second.Answer("+OK\r\n");
+  CHECK(other.Received() == std::vector<Reply>{Ok()});
+  CHECK(second.Take() == "RESTORE c 0 ...");
+  CHECK(other.Run(MigrateOf({"d"})) == NoReply());
+  CHECK(second.Take() == "RESTORE d 0 ...");
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "a kept connection that breaks after a reply is not tried a second time") {
+  const bool after_key = GENERATE(false, true);
+  Run({"MSET", "a", "1", "b", "2", "c", "3"});
+  Send({"a"});
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  CHECK(Run({"MIGRATE", "there", "7000", "", "1", "100", "KEYS", "b", "c"}) == NoReply());
+  target().Answer("+OK\r\n");  // the database
+  if (after_key) target().Answer("+OK\r\n");
+  target().HangUp();
+  CHECK(Received() == std::vector<Reply>{Error("IOERR error or timeout reading to target instance")});
+  CHECK(targets.count() == 1);
+  CHECK(Run({"EXISTS", "b"}) == Integer(after_key ? 0 : 1));
+  CHECK(Run({"EXISTS", "c"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest,
+                 "each connection logs in once, also one that follows a kept one that broke") {
+  const auto migrate = [this](const std::string& key) {
+    Run({"SET", key, "v"});
+    CHECK(Run({"MIGRATE", "there", "7000", key, "3", "100", "AUTH", "secret"}) == NoReply());
+  };
+  migrate("a");
+  target().Accept();
+  CHECK(target().Take() == "AUTH secret; SELECT 3");
+  target().Answer("+OK\r\n+OK\r\n");
+  CHECK(target().Take() == "RESTORE a 0 ...");
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  migrate("b");
+  CHECK(target().Take() == "RESTORE b 0 ...");
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  migrate("c");
+  target().HangUp();
+  REQUIRE(targets.count() == 2);
+  target().Accept();
+  CHECK(target().Take() == "AUTH secret; SELECT 3");
+  target().Answer("+OK\r\n+OK\r\n");
+  CHECK(target().Take() == "RESTORE c 0 ...");
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+}
+
+TEST_CASE_METHOD(MigrateLimitsTest, "a connection is kept for one host and one port") {
+  Run({"MSET", "a", "1", "b", "2", "c", "3"});
+  Send({"a"});
+  target().Answer("+OK\r\n");
+  CHECK(Received() == std::vector<Reply>{Ok()});
+  Words to_another = MigrateOf({"b"});
+  SECTION("another port") { to_another[2] = "7001"; }
+  SECTION("another host") { to_another[1] = "elsewhere"; }
+  CHECK(Run(to_another) == NoReply());
+  CHECK(targets.count() == 2);
+  CHECK(target().host == to_another[1]);
+  CHECK(std::to_string(target().port) == to_another[2]);
+}
+
 // ---- the way there
 
 TEST_CASE_METHOD(MigrateLimitsTest, "with tls-cluster keys go by TLS, on connections of their own") {

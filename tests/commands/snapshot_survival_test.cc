@@ -76,6 +76,107 @@ TEST_CASE_METHOD(SurvivalTest, "TTLs of fields stay TTLs, and promises in Unix t
   CHECK(Run({"HPTTL", "promise", "FIELDS", "1", "f"}) == Array({Integer(3000)}));
 }
 
+TEST_CASE_METHOD(
+    SurvivalTest,
+    "a member whose deadline comes in the downtime is gone, and the others have the rest of theirs") {
+  const bool promise = GENERATE(false, true);
+  CAPTURE(promise);
+  Run({"ZADD", "zset", "1", "lasting", "2", "soon", "3", "later", "4", "now"});
+  Run({"SADD", "set", "lasting", "soon", "later", "now"});
+  Run({"HSET", "hash", "lasting", "1", "soon", "2", "later", "3", "now", "4"});
+  for (const char* key : {"zset", "set", "hash"}) {
+    for (const auto& [member, ms] :
+         {std::pair{"soon", 1000}, std::pair{"later", 5000}, std::pair{"now", 2000}})
+      CHECK(Run(promise ? Words{"PEXPIREMEMBERAT", key, member, UnixMs(ms)}
+                        : Words{"EXPIREMEMBER", key, member, std::to_string(ms), "MS"}) == Integer(1));
+  }
+  Run({"SAVE"});
+  SnapshotTest other;
+  LoadInto(other, 2000);
+  CHECK(other.Run({"ZRANGE", "zset", "0", "-1", "WITHSCORES"}) == Bulks({"lasting", "1", "later", "3"}));
+  CHECK(other.Run({"ZRANK", "zset", "later"}) == Integer(1));
+  CHECK(other.Run({"ZSCORE", "zset", "soon"}) == Null());
+  CHECK(other.Run({"ZCARD", "zset"}) == Integer(2));
+  CHECK(other.Run({"SCARD", "set"}) == Integer(2));
+  CHECK(other.Run({"SMISMEMBER", "set", "lasting", "soon", "later", "now"}) ==
+        Array({Integer(1), Integer(0), Integer(1), Integer(0)}));
+  CHECK(other.Run({"HLEN", "hash"}) == Integer(2));
+  CHECK(other.Run({"HMGET", "hash", "lasting", "soon", "later", "now"}) ==
+        Array({Bulk("1"), Null(), Bulk("3"), Null()}));
+  CHECK(other.Info("rdb_last_load_keys_expired") == "0");
+  for (const char* key : {"zset", "set", "hash"}) {
+    CAPTURE(key);
+    CHECK(other.Run({"FIELDTTL", key, "lasting"}) == Integer(-1));
+    CHECK(other.Run({"FIELDTTL", key, "later"}) == Integer(3));
+  }
+  // A step of the clock moves only the promises.
+  other.StepWallClock(1000);
+  for (const char* key : {"zset", "set", "hash"})
+    CHECK(other.Run({"FIELDTTL", key, "later"}) == Integer(promise ? 2 : 3));
+  // A member that is made anew has nothing of the old one's deadline.
+  CHECK(other.Run({"ZADD", "zset", "9", "soon"}) == Integer(1));
+  other.AdvanceTime(promise ? 2000 : 3000);
+  CHECK(other.Run({"ZRANGE", "zset", "0", "-1"}) == Bulks({"lasting", "soon"}));
+  CHECK(other.Run({"SMEMBERS", "set"}) == Bulks({"lasting"}));
+  CHECK(other.Run({"HKEYS", "hash"}) == Bulks({"lasting"}));
+}
+
+TEST_CASE_METHOD(SurvivalTest,
+                 "a key whose last member goes in the downtime is gone, and counts as expired") {
+  const bool promise = GENERATE(false, true);
+  CAPTURE(promise);
+  for (const int ms : {1, 999, 1000}) {
+    const std::string name = std::to_string(ms);
+    Run({"ZADD", "zset", "1", name});
+    Run({"SADD", "set", name});
+    Run({"HSET", "hash", name, "v"});
+    for (const char* key : {"zset", "set", "hash"})
+      CHECK(Run(promise ? Words{"PEXPIREMEMBERAT", key, name, UnixMs(ms)}
+                        : Words{"EXPIREMEMBER", key, name, name, "MS"}) == Integer(1));
+  }
+  Run({"SAVE"});
+  SnapshotTest before;
+  LoadInto(before, 999);
+  CHECK(before.Run({"ZRANGE", "zset", "0", "-1"}) == Bulks({"1000"}));
+  CHECK(before.Run({"SMEMBERS", "set"}) == Bulks({"1000"}));
+  CHECK(before.Run({"HKEYS", "hash"}) == Bulks({"1000"}));
+  CHECK(before.Info("rdb_last_load_keys_expired") == "0");
+  before.AdvanceTime(1);
+  CHECK(before.Run({"DBSIZE"}) == Integer(0));
+  SnapshotTest after;
+  LoadInto(after, 1000);
+  CHECK(after.Run({"DBSIZE"}) == Integer(0));
+  CHECK(after.Info("rdb_last_load_keys_expired") == "3");
+}
+
+TEST_CASE_METHOD(
+    SurvivalTest,
+    "of a large sorted set half of whose members go in the downtime the other half is in order") {
+  constexpr int kMembers = 2'000;
+  const auto name = [](int i) { return std::string(50, 'x') + std::to_string(i); };
+  for (int i = 0; i < kMembers; ++i) {
+    Run({"ZADD", "zset", std::to_string(i), name(i)});
+    Run({"EXPIREMEMBER", "zset", name(i), i % 2 == 0 ? "10" : "60"});
+  }
+  Run({"SET", "next", "v"});
+  Run({"BGSAVE"});
+  FinishSave();
+  SnapshotTest other;
+  other.disk.Put(kSnapshotPath, disk.files().at(kSnapshotPath));
+  other.AdvanceTime(static_cast<uint64_t>(WallMs() - other.WallMs()) + 20'000);
+  other.snapshots().LoadSoon(other.now());
+  other.FinishLoad();
+  CHECK(other.Run({"ZCARD", "zset"}) == Integer(kMembers / 2));
+  const Reply names = other.Run({"ZRANGE", "zset", "0", "-1"});
+  REQUIRE(names.elements.size() == kMembers / 2);
+  for (int i = 0; i < kMembers / 2; ++i)
+    CHECK(names.elements[static_cast<size_t>(i)].text == name(2 * i + 1));
+  CHECK(other.Run({"ZCOUNT", "zset", "0", "99"}) == Integer(50));
+  CHECK(other.Run({"GET", "next"}) == Bulk("v"));
+  other.AdvanceTime(40'000);
+  CHECK(other.Run({"EXISTS", "zset"}) == Integer(0));
+}
+
 TEST_CASE_METHOD(SurvivalTest, "the version of the file is 12 only if a hash has fields with deadlines") {
   Run({"SADDEX", "set", "50", "a"});
   Run({"ZADD", "zset", "1", "a"});

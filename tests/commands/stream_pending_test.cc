@@ -25,6 +25,33 @@ Reply After(const Reply& map, const std::string& name) {
   return NullArray();
 }
 
+// A group of which consumer "a" has just got the first two entries.
+class ClaimTest : public GroupTest {
+ public:
+  // An entry that XREADGROUP answers with CLAIM: how long it was idle, and how often it had been delivered.
+  struct Answered {
+    std::string id;
+    int64_t idle_ms;
+    int64_t count;
+  };
+
+  ClaimTest() {
+    Run({"XGROUP", "CREATE", "s", "g", "0"});
+    Read("a", ">", "2");
+  }
+  static Reply Claimed(const std::vector<Answered>& all) {
+    std::vector<Reply> entries;
+    for (const Answered& entry : all)
+      entries.push_back(
+          Array({Bulk(entry.id), Bulks({"f", entry.id}), Integer(entry.idle_ms), Integer(entry.count)}));
+    return Array({Array({Bulk("s"), Array(entries)})});
+  }
+  // What has been idle for 50 ms, and new entries.
+  Reply Claim(const std::string& consumer, const std::string& count) {
+    return Run({"XREADGROUP", "GROUP", "g", consumer, "COUNT", count, "CLAIM", "50", "STREAMS", "s", ">"});
+  }
+};
+
 }  // namespace
 
 TEST_CASE_METHOD(GroupTest, "XPENDING shows what its bounds, count, idle time and consumer leave") {
@@ -314,6 +341,95 @@ TEST_CASE_METHOD(GroupTest, "XDELEX and XACKDEL refuse wrong words, and change n
   const Reply wrong_type = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
   CHECK(Run({"XDELEX", "x", "IDS", "1", "1-1"}) == wrong_type);
   CHECK(Run({"XACKDEL", "x", "g", "IDS", "1", "1-1"}) == wrong_type);
+}
+
+// ---- XREADGROUP with CLAIM
+
+TEST_CASE_METHOD(ClaimTest, "what XREADGROUP claims counts for its COUNT, and only the rest of it is new") {
+  Add("4-1", "5-1");
+  AdvanceTime(50);
+  CHECK(Claim("b", "2") == Claimed({{"1-1", 50, 1}, {"2-1", 50, 1}}));
+  CHECK(After(Group().elements[0], "last-delivered-id") == Bulk("2-1"));
+  CHECK(After(Group().elements[0], "lag") == Integer(3));
+  CHECK(AllPending() == Array({Pending("1-1", "b", 0, 2), Pending("2-1", "b", 0, 2)}));
+  AdvanceTime(50);
+  CHECK(Claim("c", "3") == Claimed({{"1-1", 50, 2}, {"2-1", 50, 2}, {"3-1", 0, 0}}));
+  AdvanceTime(50);
+  CHECK(Claim("a", "1") == Claimed({{"1-1", 50, 3}}));
+  CHECK(IdsOf(AllPending()) == Ids{"1-1", "2-1", "3-1"});
+  // No limit.
+  CHECK(Claim("a", "0") == Claimed({{"2-1", 50, 3}, {"3-1", 50, 1}, {"4-1", 0, 0}, {"5-1", 0, 0}}));
+  CHECK(Claim("a", "2") == NullArray());
+}
+
+TEST_CASE_METHOD(ClaimTest,
+                 "each stream of a request has its own COUNT, and what is claimed of it counts there") {
+  Run({"XADD", "t", "7-0", "f", "7-0"});
+  Run({"XADD", "t", "8-0", "f", "8-0"});
+  Run({"XGROUP", "CREATE", "t", "g", "0"});
+  AdvanceTime(50);
+  const Reply reply =
+      Run({"XREADGROUP", "GROUP", "g", "b", "COUNT", "2", "CLAIM", "50", "STREAMS", "s", "t", ">", ">"});
+  REQUIRE(reply.elements.size() == 2);
+  CHECK(IdsOf(reply.elements[0].elements[1]) == Ids{"1-1", "2-1"});
+  CHECK(IdsOf(reply.elements[1].elements[1]) == Ids{"7-0", "8-0"});
+}
+
+TEST_CASE_METHOD(ClaimTest, "a stream that is named twice is claimed from once, and then gives new entries") {
+  Add("4-1", "5-1");
+  AdvanceTime(50);
+  const Reply reply =
+      Run({"XREADGROUP", "GROUP", "g", "b", "COUNT", "2", "CLAIM", "50", "STREAMS", "s", "s", ">", ">"});
+  REQUIRE(reply.elements.size() == 2);
+  CHECK(IdsOf(reply.elements[0].elements[1]) == Ids{"1-1", "2-1"});
+  CHECK(IdsOf(reply.elements[1].elements[1]) == Ids{"3-1", "4-1"});
+  CHECK(AllPending() == Array({Pending("1-1", "b", 0, 2), Pending("2-1", "b", 0, 2),
+                               Pending("3-1", "b", 0, 1), Pending("4-1", "b", 0, 1)}));
+}
+
+TEST_CASE_METHOD(ClaimTest,
+                 "an entry is claimed as soon as it has been idle for so long, the idlest one first") {
+  Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "s", ">"});
+  AdvanceTime(49);
+  CHECK(Claim("b", "9") == NullArray());
+  Run({"XCLAIM", "s", "g", "a", "0", "2-1", "IDLE", "49", "RETRYCOUNT", "1", "JUSTID"});
+  Run({"XCLAIM", "s", "g", "a", "0", "3-1", "IDLE", "200", "RETRYCOUNT", "7", "JUSTID"});
+  AdvanceTime(1);
+  CHECK(Claim("b", "2") == Claimed({{"3-1", 201, 7}, {"1-1", 50, 1}}));
+  CHECK(Claim("b", "2") == Claimed({{"2-1", 50, 1}}));
+}
+
+TEST_CASE_METHOD(ClaimTest, "what is claimed stays pending also with NOACK, and makes its consumer active") {
+  AdvanceTime(50);
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "b", "NOACK", "CLAIM", "50", "STREAMS", "s", ">"}) ==
+        Claimed({{"1-1", 50, 1}, {"2-1", 50, 1}, {"3-1", 0, 0}}));
+  CHECK(AllPending() == Array({Pending("1-1", "b", 0, 2), Pending("2-1", "b", 0, 2)}));
+  AdvanceTime(60);
+  CHECK(Claim("a", "1") == Claimed({{"1-1", 60, 2}}));
+  const Reply consumers = Run({"XINFO", "CONSUMERS", "s", "g"});
+  CHECK(After(consumers.elements[0], "inactive") == Integer(0));
+  CHECK(After(consumers.elements[1], "inactive") == Integer(60));
+}
+
+TEST_CASE_METHOD(ClaimTest,
+                 "pending entries that the stream has no more are let go, and make room for new ones") {
+  Run({"COPY", "s", "t"});
+  for (const std::string stream : {"s", "t"}) Run({"XDEL", stream, "1-1"});
+  AdvanceTime(50);
+  // Who reads what it holds claims nothing.
+  CHECK(Run({"XREADGROUP", "GROUP", "g", "a", "COUNT", "1", "CLAIM", "50", "STREAMS", "s", "0"}) ==
+        Array({Array({Bulk("s"), Array({Array({Bulk("1-1"), NullArray()})})})}));
+  CHECK(IdsOf(AllPending()) == Ids{"1-1", "2-1"});
+  const Reply reply =
+      Run({"XREADGROUP", "GROUP", "g", "b", "COUNT", "1", "CLAIM", "50", "STREAMS", "s", "t", ">", ">"});
+  REQUIRE(reply.elements.size() == 2);
+  for (const Reply& stream : reply.elements) CHECK(IdsOf(stream.elements[1]) == Ids{"3-1"});
+  CHECK(AllPending() == Array({Pending("2-1", "a", 50, 1), Pending("3-1", "b", 0, 1)}));
+  CHECK(IdsOf(Run({"XPENDING", "t", "g", "-", "+", "9"})) == Ids{"2-1", "3-1"});
+  // So they are if nothing is left to be answered.
+  Run({"XDEL", "s", "2-1"});
+  CHECK(Claim("b", "1") == NullArray());
+  CHECK(IdsOf(AllPending()) == Ids{"3-1"});
 }
 
 // ---- clients that wait

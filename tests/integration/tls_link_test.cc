@@ -1,6 +1,9 @@
 // TLS to other servers: REPLICAOF with tls-replication, in both directions between Mayfly, redis-servers and valkey-server, and
 // MIGRATE with tls-cluster.
+#include <signal.h>
+
 #include <chrono>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -220,6 +223,118 @@ TEST_CASE("tls-replication counts from the next connection on, and needs a CA") 
   CHECK(ended.exit_code == 1);
   CHECK(ended.output.find("mayfly: tls-replication and tls-cluster: other servers' certificates") !=
         std::string::npos);
+}
+
+// Files that a daemon without a TLS port has for its connections to other servers; tests replace them one by one.
+struct ReplacedFiles {
+  explicit ReplacedFiles(const Certificates& files) {
+    Trust(files.ca);
+    Show(files.client, files.client_key);
+  }
+  static void Copy(const std::string& source, const std::string& target) {
+    std::filesystem::copy_file(source, target, std::filesystem::copy_options::overwrite_existing);
+  }
+  void Trust(const std::string& authority) const { Copy(authority, ca); }
+  void Show(const std::string& certificate, const std::string& its_key) const {
+    Copy(certificate, shown);
+    Copy(its_key, key);
+  }
+  // The connections are those that `option` is for.
+  Words Options(const std::string& option) const {
+    return {option, "yes", "--tls-ca-cert-file", ca, "--tls-client-cert-file", shown, "--tls-client-key-file",
+            key};
+  }
+
+  const Folder folder;
+  const std::string ca = folder / "ca.crt";
+  const std::string shown = folder / "shown.crt";
+  const std::string key = folder / "shown.key";
+};
+
+bool HasLogged(const Daemon& daemon, const std::string& text) {
+  return daemon.log().find(text) != std::string::npos;
+}
+
+TEST_CASE("a replica without a TLS port shows its next master what SIGHUP has loaded, and trusts by it") {
+  const Folder folder;
+  const Certificates files(folder.path());
+  TlsServer master(files);
+  const ReplacedFiles replaced(files);
+  const bool by_ca = GENERATE(false, true);
+  CAPTURE(by_ca);
+  by_ca ? replaced.Trust(files.stranger) : replaced.Show(files.stranger, files.stranger_key);
+  const Daemon daemon(replaced.Options("--tls-replication"));
+  Client replica(daemon);
+  CHECK(replica.Run({"REPLICAOF", "127.0.0.1", master.tls_port()}) == "OK");
+  const std::string why = by_ca ? "certificate verify failed" : "alert unknown ca";
+  CHECK(Eventually([&] { return HasLogged(daemon, why); }));
+  CHECK(replica.Info("master_link_status") == "down");
+
+  by_ca ? replaced.Trust(files.ca) : replaced.Show(files.client, files.client_key);
+  daemon.Signal(SIGHUP);
+  REQUIRE(Eventually([&] { return HasLogged(daemon, "the certificates were loaded again"); }));
+  CHECK(Eventually([&] { return replica.Info("master_link_status") == "up"; }));
+}
+
+TEST_CASE("SIGHUP leaves a link by TLS as it is, and only whole files count for the next one") {
+  const Folder folder;
+  const Certificates files(folder.path());
+  TlsServer master(files);
+  const ReplacedFiles replaced(files);
+  const Daemon daemon(replaced.Options("--tls-replication"));
+  Client replica(daemon);
+  CHECK(replica.Run({"REPLICAOF", "127.0.0.1", master.tls_port()}) == "OK");
+  REQUIRE(Eventually([&] { return replica.Info("master_link_status") == "up"; }));
+
+  ReplacedFiles::Copy(files.server_key, replaced.key);  // of another certificate
+  daemon.Signal(SIGHUP);
+  CHECK(
+      Eventually([&] { return HasLogged(daemon, "TLS stays as it is: tls-client-key-file: cannot load"); }));
+  CHECK(master.Run({"CLIENT", "KILL", "TYPE", "replica"}) == ":1");
+  CHECK(Eventually([&] { return replica.InfoNumber("master_partial_syncs") == 1; }));
+  CHECK(Eventually([&] { return replica.Info("master_link_status") == "up"; }));
+
+  replaced.Show(files.stranger, files.stranger_key);
+  daemon.Signal(SIGHUP);
+  REQUIRE(Eventually([&] { return HasLogged(daemon, "the certificates were loaded again"); }));
+  CHECK(replica.Info("master_link_status") == "up");
+  CHECK(master.Run({"CLIENT", "KILL", "TYPE", "replica"}) == ":1");
+  CHECK(Eventually([&] { return HasLogged(daemon, "alert unknown ca"); }));
+  CHECK(replica.InfoNumber("master_partial_syncs") == 1);
+}
+
+TEST_CASE("MIGRATE by TLS without a TLS port has the certificates that SIGHUP has loaded") {
+  const Folder folder;
+  const Certificates files(folder.path());
+  TlsServer target(files);
+  const ReplacedFiles replaced(files);
+  const bool by_ca = GENERATE(false, true);
+  CAPTURE(by_ca);
+  by_ca ? replaced.Trust(files.stranger) : replaced.Show(files.stranger, files.stranger_key);
+  const Daemon daemon(replaced.Options("--tls-cluster"));
+  Client source(daemon);
+  CHECK(source.Run({"SET", "k", "v"}) == "OK");
+  const auto migrate = [&] {
+    return source.Run({"MIGRATE", "127.0.0.1", target.tls_port(), "k", "0", "10000"});
+  };
+  CHECK(migrate().starts_with("-IOERR"));
+  CHECK(source.Run({"GET", "k"}) == "v");
+
+  by_ca ? replaced.Trust(files.ca) : replaced.Show(files.client, files.client_key);
+  daemon.Signal(SIGHUP);
+  REQUIRE(Eventually([&] { return HasLogged(daemon, "the certificates were loaded again"); }));
+  CHECK(migrate() == "OK");
+  CHECK(target.Run({"GET", "k"}) == "v");
+}
+
+TEST_CASE("without TLS SIGHUP loads no certificates, whatever files are named") {
+  const Daemon daemon({"--tls-cert-file", "/nowhere", "--tls-client-cert-file", "/nowhere"});
+  Client client(daemon);
+  daemon.Signal(SIGHUP);
+  REQUIRE(Eventually([&] { return HasLogged(daemon, "received SIGHUP"); }));
+  CHECK(client.Run({"PING"}) == "PONG");
+  CHECK_FALSE(HasLogged(daemon, "certificates"));
+  CHECK_FALSE(HasLogged(daemon, "TLS"));
 }
 
 TEST_CASE("FAILOVER hands over by TLS, and back") {
