@@ -9,6 +9,12 @@ import re
 FRONT, PAGE, PLOT, STAMPEDE = "README.md", "docs/benchmarks.md", "tests/bench/bench.svg", "tests/bench/stampede.svg"
 _ROW = re.compile(r"^\|(.+)\|$", re.M)
 _TEXT = re.compile(r"<!-- (.*) -->")
+# What the pages say until the table of io-threads is filled, and not after.
+THREADS = re.compile(r"<!-- figures of threads: .*?<!-- end of figures of threads -->", re.S)
+UNMEASURED = {
+    FRONT: "[`io-threads`] of the others have no row",
+    PAGE: "The `io-threads` of Redis 8 and Valkey were not measured",
+}
 PERCENTILES = ("p50", "p99", "p99.9", "p99.99")
 LESS = "The clusters in which another server has less than Mayfly:"
 # Row of that table -> the table that it counts.
@@ -145,14 +151,28 @@ def _wrong_stampede(page, plot):
         yield f"{STAMPEDE}: has other figures than the table in {PAGE}"
 
 
+def _plain(text):
+    """In one line, links without their targets."""
+    return " ".join(re.sub(r"\]\([^)]*\)", "]", text).split())
+
+
+def _wrong_threads(files):
+    """Sentences that deny a table which is there, and those that are missing while there is none."""
+    found = THREADS.search(files[PAGE])
+    measured = found is not None and _ROW.search(found[0]) is not None
+    for path, sentence in UNMEASURED.items():
+        if (sentence in _plain(files[path])) == measured:
+            yield f"{path}: io-threads are {'measured, it must not' if measured else 'not measured, it should'} say: {sentence}"
+
+
 def find(files):
     missing = [f"{path}: missing" for path in (FRONT, PAGE, PLOT, STAMPEDE) if path not in files]
     if missing:
         return missing
     front, page = files[FRONT], files[PAGE]
-    wrong = [*_wrong_front(front, page), *_wrong_plot(front, files[PLOT]), *_wrong_stampede(page, files[STAMPEDE]), *_wrong_counts(page)]
+    wrong = [*_wrong_front(front, page), *_wrong_plot(front, files[PLOT]), *_wrong_stampede(page, files[STAMPEDE]), *_wrong_counts(page), *_wrong_threads(files)]
     for path, sentence in sentences(page):
-        if sentence not in " ".join(re.sub(r"\]\([^)]*\)", "]", files[path]).split()):
+        if sentence not in _plain(files[path]):
             wrong.append(f"{path}: by the tables it should say: {sentence}")
     return wrong
 
@@ -167,11 +187,13 @@ def _example():
         f"<!-- figures of steady -->\n\n{heads}| alone, 80 % | 41.2 / 2,481 / 5,651 / 7 | 43 / 1,132 / 5,371 / 8 | 96 / 2,312 / 6,636 / 9 |\n\n"
         f"### A planned restart\n\n{heads}| longest time without an answer | 0.35 s | 70.8 s (202.1×) | 74.8 s |\n| 99 % of the GETs have a value again after | 38.4 s | 71 s | 75 s |\n\n"
         "In the row *alone, 80 %*, shorter waits than Mayfly's: Redis at p99\nand p99.9, Valkey at p99. Mayfly's are the shortest in all other rows.\n"
+        "<!-- figures of threads: made by -->\n<!-- end of figures of threads -->\nThe `io-threads` of Redis 8 and\nValkey were not measured.\n"
     )
     front = (
         f"<!-- figures: made by -->\n\n|  | Mayfly | Redis 7 | Valkey 8 | bare server |\n|---|---|---|---|---|\n| CPU | 0.30 µs | 1.54 µs (5.2×) | 1.36 µs (4.6×) |  |\n\n"
         "[1 of 2 kinds of traffic](x.md). Here no reader waits longer than 0.35 s; 99 % of\nthe values are back after 38 s. From Redis no reader gets an answer for 71 s, from Valkey for 75 s.\n"
         "Mayfly's are the shortest beside the server's other work. Alone, shorter are Redis's at p99 and p99.9, Valkey's at p99:\n"
+        "[`io-threads`](x.md) of the others have no row.\n"
     )
     plot = "".join(f"<!-- {text} -->\n" for text in ("1x", "5.2x", "4.6x", "CPU", "0.30 / 1.54 / 1.36 µs", "redis"))
     stampede = "".join(f"<!-- {text} -->\n" for text in ("TAKE", "0.92", "computed a second", "0.11", "wait, p50 (ms)", "94", "wait, p99 (ms)"))
@@ -196,4 +218,6 @@ def selftest():
     bad(PAGE, "| none | none |", "| 10 | none |", "memory for the same misses, Redis: 10, and by its own table none")
     bad(PAGE, "41.2 / 2,481", "41.2 / 1,000", "should say: Mayfly's are the shortest beside the server's other work. Alone, shorter are Redis's at p99.9", "should say: In the row *alone, 80 %*, shorter waits than Mayfly's: Redis at p99.9. Mayfly's")
     bad(PAGE, "| 0.35 s |", "| 0.41 s |", "waits longer than 0.41 s")
+    bad(FRONT, "have no row", "have rows", "README.md: io-threads are not measured, it should say")
+    bad(PAGE, "-->\n<!-- end of figures of threads", "-->\n| a | 1 |\n<!-- end of figures of threads", "README.md: io-threads are measured, it must not say", "benchmarks.md: io-threads are measured, it must not")
     assert find({}) and _steady("<!-- figures of steady\n\n|a|b|c|\n|-|-|-|\n| x | 1 / 2 | 1 / 2 |\n\n") == "Mayfly's waits are the shortest in all rows."

@@ -22,10 +22,12 @@ namespace {
 // A batch of requests. Draw gives them new random keys.
 class Batch {
  public:
-  Batch(const AskOptions& options, std::mt19937_64& random)
+  // Of several request forms in turn, the batch of a connection begins where that of the connection before it ends: batches that
+  // are shorter than the turn have all forms together.
+  Batch(const AskOptions& options, int connection, std::mt19937_64& random)
       : random_(random), keys_(options.keys), members_(options.members) {
     if (!options.request.empty()) {
-      MakeOf(ReadForms(options.request), options.depth);
+      MakeOf(ReadForms(options.request), connection * options.depth, options.depth);
       return;
     }
     const std::string key = KeyOf(0);
@@ -51,8 +53,8 @@ class Batch {
   std::string_view bytes() const { return bytes_; }
 
  private:
-  void MakeOf(const std::vector<RequestForm>& forms, int depth) {
-    for (int i = 0; i < depth; ++i) {
+  void MakeOf(const std::vector<RequestForm>& forms, int first, int depth) {
+    for (int i = first; i < first + depth; ++i) {
       const RequestForm& form = forms[static_cast<size_t>(i) % forms.size()];
       formed_.emplace_back(form, bytes_.size());
       bytes_ += form.bytes();
@@ -84,7 +86,7 @@ class Traffic {
     if (poll_ < 0) DieOfErrno("epoll");
     lines_.reserve(static_cast<size_t>(options.connections));
     for (int i = 0; i < options.connections; ++i) {
-      lines_.push_back({Socket(options.port), Batch(options, random_)});
+      lines_.push_back({Socket(options.port), Batch(options, i, random_)});
       lines_.back().socket.Ask("*1\r\n$4\r\nPING\r\n");
       lines_.back().expected = lines_.back().socket.replies().count();
     }
@@ -101,8 +103,9 @@ class Traffic {
   Traffic(const Traffic&) = delete;
   Traffic& operator=(const Traffic&) = delete;
 
-  // Returns when at least the wanted number of requests has been answered.
+  // Returns when at least the wanted number of requests has been answered, or all that were sent in the wanted time.
   void Run() {
+    end_ = std::chrono::steady_clock::now() + std::chrono::duration<double>(options_.seconds);
     for (Line& line : lines_) Start(line);
     std::array<epoll_event, 256> events;
     while (under_way_ > 0) {
@@ -136,9 +139,14 @@ class Traffic {
     return sum;
   }
 
+  bool HasSentAll() const {
+    if (options_.seconds > 0) return std::chrono::steady_clock::now() >= end_;
+    return sent_ >= options_.requests;
+  }
+
   // Lets the line send its next batch as soon as its socket is writable.
   void Start(Line& line) {
-    if (sent_ >= options_.requests) return;
+    if (HasSentAll()) return;
     line.batch.Draw();
     line.written = 0;
     line.expected += static_cast<uint64_t>(options_.depth);
@@ -170,6 +178,7 @@ class Traffic {
   std::mt19937_64 random_{std::random_device()()};
   std::vector<Line> lines_;
   int poll_;
+  std::chrono::time_point<std::chrono::steady_clock, std::chrono::duration<double>> end_;
   uint64_t sent_ = 0;
   uint64_t hits_before_ = 0;  // the bare server answers even PING with a value
   size_t under_way_ = 0;

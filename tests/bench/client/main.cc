@@ -142,7 +142,10 @@ void AddAsk(CLI::App& app, AskOptions& ask) {
   mode->add_option("--command", ask.command)->check(CLI::IsMember({"get", "set", "setex"}));
   mode->add_option("--connections", ask.connections)->check(CLI::PositiveNumber);
   mode->add_option("--depth", ask.depth)->check(CLI::PositiveNumber);
-  mode->add_option("--requests", ask.requests)->required();
+  CLI::Option_group* const amount = mode->add_option_group("amount");
+  amount->add_option("--requests", ask.requests);
+  amount->add_option("--seconds", ask.seconds, "send for so long instead")->check(CLI::PositiveNumber);
+  amount->require_option(1);
   mode->add_option("--keys", ask.keys)->required()->check(CLI::PositiveNumber);
   mode->add_option("--value-bytes", ask.value_bytes);
   mode->add_option("--request", ask.request,

@@ -41,9 +41,11 @@ struct AskOptions {
   int connections = 50;
   int depth = 1;
   uint64_t requests = 0;
+  double seconds = 0;  // sends for so long instead of a number of requests
   uint64_t keys = 0;
   uint64_t value_bytes = 64;
-  // What is sent instead of `command`: request forms, one after another in turn, with " ; " between them.
+  // What is sent instead of `command`: request forms, one after another in turn, with " ; " between them. The turn goes through
+  // the requests of a batch, and from one connection to the next.
   std::string request = {};
   uint64_t members = 1;
 };

@@ -59,9 +59,9 @@ class Bench:
         """The load generator and latency probe."""
         return Client(self.program("client"), self.client_processor)
 
-    def start(self, spec, **options):
-        """A server, as a context manager. Raises ServerFailed."""
-        return Server(spec, self.folder, self.server_processor, **options)
+    def start(self, spec, processors=None, **options):
+        """A server, as a context manager, on the servers' processor or on those given. Raises ServerFailed."""
+        return Server(spec, self.folder, processors or self.server_processor, **options)
 
     def start_bare(self):
         """The server that looks nothing up, tests/bench/bare.cc."""

@@ -6,7 +6,7 @@ import os
 import subprocess
 
 from figures import Trouble
-from servers import child_setup
+from servers import child_setup, cpu_seconds
 
 
 class Client:
@@ -50,9 +50,9 @@ class Client:
             return self._result(process)
 
     def ask(self, server, **options):
-        """Sends requests over many connections: command, connections, depth, requests, keys, value_bytes. The result has
-        cpu_us, the server's processor time per request, without that for connecting and closing, and user_us, the part of
-        it outside the kernel."""
+        """Sends requests over many connections: command, connections, depth, requests or seconds, keys, value_bytes. The result has
+        cpu_us, the server's processor time per request, without that for connecting and closing, user_us, the part of
+        it outside the kernel, and client_us, this program's own."""
         return self._timed("ask", server, options)
 
     def deliver(self, server, **options):
@@ -78,17 +78,19 @@ class Client:
             # All are connected and have had a first reply.
             if process.stdout.readline().strip() != b"ready":
                 return self._result(process)
-            before, user_before = server.cpu_s(), server.user_s()
+            before, user_before, own_before = server.cpu_s(), server.user_s(), cpu_seconds(process.pid)
             process.stdin.write(b"go\n")
             process.stdin.flush()
             line = process.stdout.readline()
             after, user_after = server.cpu_s(), server.user_s()
             if not line:
                 return self._result(process)
+            own_after = cpu_seconds(process.pid)
             self._result_is_ignored(process)
         found = json.loads(line)
         found["cpu_us"] = (after - before) / found["requests"] * 1e6
         found["user_us"] = (user_after - user_before) / found["requests"] * 1e6
+        found["client_us"] = (own_after - own_before) / found["requests"] * 1e6
         return found
 
     @staticmethod

@@ -61,8 +61,8 @@ def parse(arguments):
         prog="scripts/bench",
         formatter_class=argparse.RawDescriptionHelpFormatter,
         description="Measures Mayfly beside Redis, Valkey and any other server given, in one run on this machine.\n"
-        "The servers run on one processor and the clients on another. All servers take turns within each round, and the\n"
-        "medians of the rounds are shown. Machines are noisy: compare figures of one run only.",
+        "The servers run on one processor and the clients on another, unless a section says otherwise. All servers take turns\n"
+        "within each round, and the medians of the rounds are shown. Machines are noisy: compare figures of one run only.",
         epilog=_sections_help(),
     )
     parser.add_argument(
@@ -73,7 +73,7 @@ def parse(arguments):
         "and valkey replace the built-in commands",
     )
     parser.add_argument("--quick", action="store_true", help="smaller sizes and one round: a look, not a result")
-    parser.add_argument("--rounds", type=int, default=0, metavar="N", help="rounds of the section shootout, instead of its own number")
+    parser.add_argument("--rounds", type=int, default=0, metavar="N", help="rounds of the sections shootout and threads, instead of their own number")
     parser.add_argument("--sections", metavar="A,B", help="only these, in this order")
     parser.add_argument("--json", metavar="FILE", help="write all figures there, after each section")
     parser.add_argument(

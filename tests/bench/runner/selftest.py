@@ -199,6 +199,28 @@ def _table_of_mixes():
         readme.insert(file.read(), "", readme.markers_of(mixes.FRONT))
 
 
+def _table_of_threads():
+    threads = sections.load("threads")
+    found = Figures()
+    for depth, connections in threads._cases():
+        parts = {"wall_us": (10, 8, 10), "cpu_us": (6, 6, 12), "client_us": (5, 4, 6)}
+        for part, values in parts.items():
+            row = found.figure(threads._name(depth, connections, part), "µs")
+            for column, value in zip((OURS, "redis 8, io-threads 1", "redis 8, io-threads 4"), values):
+                row.add(column, value / (4 if column.endswith("4") and depth == 16 and part == "wall_us" else 1))
+            row.add("valkey, io-threads 2", Trouble("refused"))
+    rows = threads.front_text(found.all()).splitlines()
+    assert rows[0] == "## I/O threads" and "Medians of 1 rounds of 2 s." in rows[4], rows
+    first = rows.index("Without pipelining:") + 4
+    assert rows[first].startswith("| Mayfly | 100 | 6 µs | 0.60 + 0.50 | 100 |"), rows[first]
+    assert rows[first + 2].startswith("| Redis 8, `io-threads 4` | 100 | 12 µs | 1.20 + 0.60 | 100 |"), rows[first + 2]
+    assert rows[first + 3] == "| Valkey, `io-threads 2` |" + " - |" * 6, rows[first + 3]
+    assert "| Redis 8, `io-threads 4` | 0.80 to 3.20 | 2.00 to 2.00 |" in rows, rows
+    assert not any("{" in row for row in rows), rows
+    with open(command_line.FIGURES, encoding="utf-8") as file:
+        readme.insert(file.read(), "", readme.markers_of(threads.FRONT))
+
+
 def _own_tables():
     stampede = sections.load("stampede")
     found = Figures()
@@ -214,6 +236,7 @@ def _own_tables():
     _table_of_events()
     _table_of_shootout()
     _table_of_mixes()
+    _table_of_threads()
     try:
         stampede.draw([], "/nowhere/plot.svg")
     except plot.NothingToShow:

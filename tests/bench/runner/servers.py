@@ -46,13 +46,18 @@ def free_port():
     raise ServerFailed("no free port")
 
 
+def cpu_seconds(pid):
+    """Processor seconds of all threads of a process, to the nanosecond: the process's CPU clock, as the kernel numbers it."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
 def child_setup(processor):
-    """For subprocess's preexec_fn: pins the child to a processor, and ends it if the runner is killed."""
+    """For subprocess's preexec_fn: pins the child to a processor, or to several, and ends it if the runner is killed."""
 
     def setup():
         _LIBC.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if processor is not None:
-            os.sched_setaffinity(0, {processor})
+            os.sched_setaffinity(0, {processor} if isinstance(processor, int) else processor)
 
     return setup
 
@@ -107,8 +112,8 @@ class Server:
         return Wire(self.port)
 
     def cpu_s(self):
-        """Processor seconds of all its threads, to the nanosecond: the process's CPU clock, as the kernel numbers it."""
-        return time.clock_gettime((~self.pid << 3) | 2)
+        """Processor seconds of all its threads."""
+        return cpu_seconds(self.pid)
 
     def user_s(self):
         """As cpu_s, but outside the kernel, and to the kernel's tick: 10 ms."""

@@ -31,7 +31,7 @@ reply. If nothing can be measured at all, `run` raises bench.CannotRun("why").
 import importlib
 
 ORDER = (
-    "cpu", "shootout", "memory", "storm", "herd", "events", "tasks", "tags", "growth", "wheel", "scale", "misses", "mixes", "pubsub", "scripts", "stampede", "types", "large", "groups",
+    "cpu", "shootout", "threads", "memory", "storm", "herd", "events", "tasks", "tags", "growth", "wheel", "scale", "misses", "mixes", "pubsub", "scripts", "stampede", "types", "large", "groups",
     "instructions", "type_instructions", "namespaces", "tls", "shards",
     "steady", "saves", "starts", "restarts",
 )
