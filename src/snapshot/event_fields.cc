@@ -43,6 +43,24 @@ bool ReadEvent(rdb::In& in, EventRecord& event) {
   return true;
 }
 
+std::optional<uint64_t> NextNumber(std::string_view field) noexcept {
+  const std::optional<int64_t> next = ParseInteger(field);
+  if (!next || *next < 0 || static_cast<uint64_t>(*next) > kMostNumber) return std::nullopt;
+  return static_cast<uint64_t>(*next);
+}
+
+// Calls take(event) for each event up to the first that cannot be read. Returns false if there is one.
+template <typename Take>
+bool ForEachEvent(std::string_view field, const Take& take) {
+  rdb::In in(field);
+  EventRecord event;
+  while (!in.rest().empty()) {
+    if (!ReadEvent(in, event)) return false;
+    take(event);
+  }
+  return true;
+}
+
 }  // namespace
 
 void WriteEventFields(const EventLog& log, uint64_t most_bytes, std::string& bytes) {
@@ -69,20 +87,20 @@ void WriteEventFields(const EventLog& log, uint64_t most_bytes, std::string& byt
 }
 
 bool ReadNextEvent(std::string_view field, EventLog& log) {
-  const std::optional<int64_t> next = ParseInteger(field);
-  if (!next || *next < 0 || static_cast<uint64_t>(*next) > kMostNumber) return false;
-  log.SkipTo(static_cast<uint64_t>(*next));
-  return true;
+  const std::optional<uint64_t> next = NextNumber(field);
+  if (next) log.SkipTo(*next);
+  return next.has_value();
 }
 
 bool ReadEvents(std::string_view field, EventLog& log) {
-  rdb::In in(field);
-  EventRecord event;
-  while (!in.rest().empty()) {
-    if (!ReadEvent(in, event)) return false;
+  return ForEachEvent(field, [&log](const EventRecord& event) {
     if (log.MayRestore() && !log.ring().HasFrom(event.number)) log.Restore(event);
-  }
-  return true;
+  });
+}
+
+bool CanReadEventField(std::string_view name, std::string_view field) {
+  if (name == EventFields::kNext) return NextNumber(field).has_value();
+  return ForEachEvent(field, [](const EventRecord&) {});
 }
 
 }  // namespace mayfly

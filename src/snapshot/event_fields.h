@@ -34,4 +34,7 @@ void WriteEventFields(const EventLog& log, uint64_t most_bytes, std::string& byt
 bool ReadNextEvent(std::string_view field, EventLog& log);
 bool ReadEvents(std::string_view field, EventLog& log);
 
+// Returns false if the field of this name cannot be read by the function for the name. Reads into no log.
+bool CanReadEventField(std::string_view name, std::string_view field);
+
 }  // namespace mayfly

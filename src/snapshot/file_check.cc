@@ -9,6 +9,7 @@
 #include "base/memory/heap.h"
 #include "config/words.h"
 #include "snapshot/disk/file_reader.h"
+#include "snapshot/event_fields.h"
 #include "snapshot/record_reader.h"
 
 namespace mayfly {
@@ -66,9 +67,15 @@ class Census final : public RecordSink {
     print_("field " + config::Printable(name) + ": " +
            (value.size() <= kMostShown ? config::Printable(value) : std::to_string(value.size()) + " bytes"));
   }
+  bool TakeEvents(std::string_view name, std::string_view value) override {
+    return CanReadEventField(name, value);
+  }
+  void TakeLostField(std::string_view name) override {
+    if (++lost_fields_ <= kMostFields) TellOfLoss("field " + std::string(name));
+  }
   void TakeModuleRecord() override { ++extras_; }
   void TakeRefused(std::string_view what) override {
-    if (++refused_ <= kMostFields) print_("left out by a load: " + std::string(what));
+    if (++refused_ <= kMostFields) TellOfLoss(std::string(what));
   }
   bool ReadyFor(uint64_t, Now, size_t&) override { return true; }
   void TakeFunction(std::string_view) override { ++libraries_; }
@@ -81,9 +88,8 @@ class Census final : public RecordSink {
     if (value.status == rdb::ValueStatus::kEmpty) ++skipped_;
     constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
     if (!names_.Add(hasher_(key.name) ^ (key.database * kOdd)) && ++doubled_ <= kMostFields)
-      print_("there twice: key " + config::Printable(key.name) + " of database " +
-             std::to_string(key.database));
-    if (key.lacks_field) ++lacking_;
+      print_("there twice: " + NameOf(key));
+    if (!key.left_out.empty() && ++lacking_ <= kMostFields) TellOfLoss(NameOf(key) + ": " + key.left_out);
     return Answer::kNext;
   }
   void Drop(std::unique_ptr<RichValue>) noexcept override {}
@@ -101,15 +107,27 @@ class Census final : public RecordSink {
     count("libraries of functions", libraries_);
     if (skipped_ != 0) count("keys that a load skips, of modules or without members", skipped_);
     if (extras_ != 0) count("records of modules that a load skips", extras_);
-    if (lacking_ != 0) count("keys with fields of Mayfly that cannot be read", lacking_);
   }
   // What is wrong with a file that could be read to its end; "" if nothing is.
   std::string Problem() const {
-    if (doubled_ != 0) return "has " + std::to_string(doubled_) + " keys twice";
-    return refused_ != 0 ? "has " + std::to_string(refused_) + " keys that a load leaves out" : "";
+    std::string problem;
+    const auto add = [&problem](uint64_t number, std::string_view what) {
+      if (number == 0) return;
+      problem.append(problem.empty() ? "has " : ", ").append(std::to_string(number)).append(what);
+    };
+    add(doubled_, " keys twice");
+    add(refused_, " keys that a load leaves out");
+    add(lacking_, " keys of which a load leaves something out");
+    add(lost_fields_, " fields that a load leaves out");
+    return problem;
   }
 
  private:
+  static std::string NameOf(const FileKey& key) {
+    return "key " + config::Printable(key.name) + " of database " + std::to_string(key.database);
+  }
+  void TellOfLoss(const std::string& what) const { print_("left out by a load: " + what); }
+
   const std::function<void(const std::string&)>& print_;
   Heap heap_;
   Hasher hasher_;
@@ -125,6 +143,7 @@ class Census final : public RecordSink {
   uint64_t doubled_ = 0;
   KeySet names_;
   uint64_t lacking_ = 0;
+  uint64_t lost_fields_ = 0;
 };
 
 }  // namespace

@@ -87,7 +87,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
   early_ = {};
   read_ = false;
   has_room_ = true;
-  bad_fields_ = wrong_lengths_ = 0;
+  wrong_lengths_ = 0;
   result_ = {};
   SaveFigures& figures = server_.stats.saves;
   figures.loading = true;
@@ -155,18 +155,19 @@ void Loader::TakeField(std::string_view name, std::string_view value) {
     const std::optional<uint64_t> database = ParseUnsigned(value);
     if (database && *database <= UINT32_MAX) result_.stream_database = static_cast<unsigned>(*database);
   }
-  if (!reader_->ours()) return;
-  const bool good = name == EventFields::kNext      ? ReadNextEvent(value, server_.event_log)
-                    : name == EventFields::kRecords ? ReadEvents(value, server_.event_log)
-                                                    : true;
-  if (!good) NoteBadField(name, "");
-  result_.outlives_flush |= good && (name == EventFields::kNext || name == EventFields::kRecords);
 }
 
-void Loader::NoteBadField(std::string_view field, std::string_view key) noexcept {
-  if (server_.log == nullptr || ++bad_fields_ > kMostRefusalsTold) return;
+bool Loader::TakeEvents(std::string_view name, std::string_view value) {
+  const bool good = name == EventFields::kNext ? ReadNextEvent(value, server_.event_log)
+                                               : ReadEvents(value, server_.event_log);
+  result_.outlives_flush |= good;
+  return good;
+}
+
+void Loader::NoteLost(std::string_view what, std::string_view key) noexcept {
+  if (++result_.lost > kMostRefusalsTold || server_.log == nullptr) return;
   try {
-    server_.log->Warning("a field of the snapshot file is left out, for it cannot be read: ", field,
+    server_.log->Warning("a field of the snapshot file is left out, for it cannot be read: ", what,
                          key.empty() ? "" : ", of the key ", config::Printable(key));
   } catch (const std::bad_alloc&) {  // the line is left out, too
   }
@@ -236,7 +237,7 @@ void Loader::Foresee(uint64_t database, std::string_view key) noexcept {
 }
 
 RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now) {
-  if (key.lacks_field) NoteBadField("terms or deadlines of members", key.name);
+  if (!key.left_out.empty()) NoteLost(key.left_out, key.name);
   switch (value.status) {
     case ValueStatus::kExpired:
       ++result_.expired;

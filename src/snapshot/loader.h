@@ -25,8 +25,8 @@
 //
 // Damage ends the load: the keys before the damage are loaded, and the result names the place of the damage. If the checksum of
 // the file is right, a refused value ends nothing: its key is left out and named in the log. Fields that Mayfly alone writes are
-// no part of the keys: a field that cannot be read is left out, with a line in the log. A file with a database that does not
-// exist here is not loaded.
+// no part of the keys: a field that cannot be read, or that a newer Mayfly has written, is left out, with a line in the log. A
+// file with a database that does not exist here is not loaded.
 //
 // A slice is bounded by elements and by bytes. A large value is built, or dropped, in several slices. A compressed string of
 // another server is read at once.
@@ -78,14 +78,16 @@ struct LoadResult {
   uint64_t homeless = 0;        // not loaded: the database does not exist here, or the slot is another node's
   uint64_t libraries = 0;       // of functions, loaded
   uint64_t refused = 0;         // libraries that cannot be loaded
-  uint64_t bytes = 0;           // of the file
+  uint64_t lost =
+      0;  // keys with something that Mayfly alone has and that cannot be read, and such fields of the file
+  uint64_t bytes = 0;  // of the file
   uint64_t took_ms = 0;
   unsigned stream_database = 0;  // kStreamDatabaseField
   bool unusable = false;         // the file is for other options than this server's
 
   // True if the file has what this server would have loaded if it could.
   bool leaves_out() const noexcept {
-    return full || refused_values + shareless + modules + extras + homeless + refused != 0;
+    return full || refused_values + shareless + modules + extras + homeless + refused + lost != 0;
   }
 };
 
@@ -118,6 +120,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void OnSignal() noexcept override;
   void TakeVersion(unsigned, bool) override {}
   void TakeField(std::string_view name, std::string_view value) override;
+  bool TakeEvents(std::string_view name, std::string_view value) override;
+  void TakeLostField(std::string_view name) override { NoteLost(name, ""); }
   void TakeModuleRecord() override { ++result_.extras; }
   std::string TakeDatabase(uint64_t database) override;
   void TakeRefused(std::string_view what) override;
@@ -135,8 +139,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   void Settle(const FileKey& key, ReadValue& value, Now now);
   void SettleExpired(Keyspace& home, const FileKey& key, ReadValue& value, Now now);
   void LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value, int64_t unix_ms);
-  // Logs a field that cannot be read; `key`: the field's key, or "".
-  void NoteBadField(std::string_view field, std::string_view key) noexcept;
+  // Counts and logs what cannot be read and Mayfly alone has; `key`: of this key, or "".
+  void NoteLost(std::string_view what, std::string_view key) noexcept;
   // Makes room for a key of the file. Returns false if clients have written or removed the key meanwhile.
   bool MayCome(Keyspace& home, const Key& key, const FileKey& from, Now now);
   void Adopt(Keyspace& home, const Key& key, const FileKey& from, ReadValue& value, Now now);
@@ -163,7 +167,6 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   LoadTerms terms_;
   Now began_;
   EarlyKeys early_;
-  uint64_t bad_fields_ = 0;
   uint64_t wrong_lengths_ = 0;
   bool read_ = false;     // the reading is over: only early keys are left to move
   bool has_room_ = true;  // for another key

@@ -6,7 +6,9 @@
 #include "base/text/numbers.h"
 #include "cache/entry/entry.h"
 #include "config/words.h"
+#include "snapshot/event_fields.h"
 #include "snapshot/format/types.h"
+#include "snapshot/load_terms.h"
 #include "snapshot/use_order.h"
 #include "snapshot/values/function_text.h"
 
@@ -23,10 +25,31 @@ constexpr uint8_t kLowestOpcode = 242;
 // A cluster has 16,384 slots.
 constexpr uint64_t kMostSlotRanges = 16384;
 
+// A hostile file may have millions of unknown fields before a key.
+constexpr size_t kMostLeftOutBytes = 200;
+
 constexpr std::string_view kDamagedValue = "a damaged value";
 
 bool IsOwnField(std::string_view name) noexcept {
   return name == KeyTerms::kField || name == MemberTerms::kField || name == kIdleField || name == kEarlyField;
+}
+
+bool IsEventField(std::string_view name) noexcept {
+  return name == EventFields::kNext || name == EventFields::kRecords;
+}
+
+// True for the fields about the file that this Mayfly, an earlier one or Redis writes.
+bool IsFileField(std::string_view name) noexcept {
+  constexpr std::string_view kNames[] = {"redis-ver",   "redis-bits",        "ctime",      "used-mem",
+                                         "aof-base",    "aof-preamble",      "mayfly-ver", "repl-id",
+                                         "repl-offset", kStreamDatabaseField};
+  return std::ranges::find(kNames, name) != std::end(kNames);
+}
+
+// A field about a key, for people.
+std::string_view WordsFor(std::string_view own_field) noexcept {
+  if (own_field == KeyTerms::kField) return "terms";
+  return own_field == MemberTerms::kField ? "deadlines of members" : "the time of use";
 }
 
 bool IsOk(ReadStatus status) noexcept { return status == ReadStatus::kOk; }
@@ -159,6 +182,7 @@ RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
     case rdb::opcode::kDatabase:
       status = in_.Length(key_.database);
       if (!IsOk(status)) break;
+      in_head_ = false;
       if (const std::string why = sink_.TakeDatabase(key_.database); !why.empty()) return Unusable(why);
       break;
     case rdb::opcode::kTableSizes:
@@ -204,12 +228,25 @@ RecordReader::Step RecordReader::ReadField() {
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a field that cannot be read");
   if (ours_ && IsOwnField(name)) {
-    key_.lacks_field = !ReadOwnField(name, value) || key_.lacks_field;
+    if (!ReadOwnField(name, value)) LeaveOut(WordsFor(name));
     return Step::kOk;
   }
   if (name == "mayfly-ver") ours_ = true;
   sink_.TakeField(name, value);
+  if (ours_) ReadFileField(name, value);
   return Step::kOk;
+}
+
+// An unknown field between keys is one of the next key's, as most of Mayfly's are.
+void RecordReader::ReadFileField(std::string_view name, std::string_view value) {
+  const bool good = IsEventField(name) ? sink_.TakeEvents(name, value) : IsFileField(name);
+  if (good) return;
+  in_head_ ? sink_.TakeLostField(config::Printable(name)) : LeaveOut(config::Printable(name));
+}
+
+void RecordReader::LeaveOut(std::string_view what) {
+  std::string& all = key_.left_out;
+  if (all.size() < kMostLeftOutBytes) all.append(all.empty() ? "" : ", ").append(what);
 }
 
 bool RecordReader::ReadOwnField(std::string_view name, std::string_view value) {
@@ -273,6 +310,7 @@ RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
   if (status == ReadStatus::kMore) return Step::kMore;
   if (!IsOk(status)) return Damaged("a key that cannot be read");
   key_.name = name;
+  in_head_ = false;
   state_ = State::kValue;
   const bool ttls = ours_ && !HasWallMembers();
   if (value_.Begin(type, {.home = sink_.HomeOf(key_.database),
@@ -311,7 +349,7 @@ RecordReader::Step RecordReader::ReadMembers(Now now, size_t& budget) {
             *rich_,
             {.wall = HasWallMembers(), .keeps_due = rules_.keeps_due, .home = sink_.HomeOf(key_.database)},
             now, budget)) {
-      key_.lacks_field = true;
+      LeaveOut(WordsFor(MemberTerms::kField));
       members_ = {};
     }
     return members_.done() ? Step::kOk : Step::kSpent;
@@ -404,6 +442,7 @@ RecordReader::Step RecordReader::ReadEnd() {
   summed_ = wanted != 0;
   const bool right = summed_ && wanted == file_.crc();
   if (summed_ && !right && rules_.verifies) return Damaged("the checksum is wrong");
+  if (!key_.left_out.empty()) sink_.TakeLostField(key_.left_out);  // no key follows
   return first_refused_.empty() || right ? Step::kEnd : Damaged({});
 }
 

@@ -41,8 +41,9 @@ struct FileKey {
   KeyTerms terms;
   std::optional<uint64_t> early_steps;  // idle time of an early key (snapshot/use_order.h)
   uint64_t idle_steps = 0;              // of the keys in their turn now
-  // A field that Mayfly alone has beside the value, for the key or its members, cannot be read. It counts as missing.
-  bool lacks_field = false;
+  // What Mayfly alone has beside the value, for the key or its members, and this version cannot read or does not know: words for
+  // people, "" if nothing. It counts as missing.
+  std::string left_out = {};
 };
 
 // A value of a file.
@@ -65,6 +66,11 @@ class RecordSink {
   virtual void TakeVersion(unsigned version, bool valkey) = 0;
   // A field about the file, not about a key. Throws std::bad_alloc.
   virtual void TakeField(std::string_view name, std::string_view value) = 0;
+  // Likewise, a field of a Mayfly's file with records of EXPLOG (snapshot/event_fields.h), after TakeField. Returns false if the
+  // field cannot be read. Throws std::bad_alloc.
+  virtual bool TakeEvents(std::string_view name, std::string_view value) = 0;
+  // A field about the file that Mayfly alone has cannot be read, or is not known. Throws std::bad_alloc.
+  virtual void TakeLostField(std::string_view name) = 0;
   // The records from here on belong to this database. Returns "", or why the file cannot be used here: a part of a sentence whose
   // subject is the file. Throws std::bad_alloc.
   virtual std::string TakeDatabase(uint64_t /*database*/) { return {}; }
@@ -153,6 +159,10 @@ class RecordReader {
   // Reads one of Mayfly's fields about keys. Returns false if the field cannot be read.
   bool ReadOwnField(std::string_view name, std::string_view value);
   bool ReadIdle(std::string_view name, std::string_view value);
+  // Reads a field of a Mayfly's file that is not about keys, or is not known.
+  void ReadFileField(std::string_view name, std::string_view value);
+  // Adds to what is left out of the next key.
+  void LeaveOut(std::string_view what);
   Step SkipImport();
   Step BeginSkip(rdb::ModuleSkip::Kind kind, uint8_t code);
   Step ReadFunction(uint8_t opcode);
@@ -189,6 +199,7 @@ class RecordReader {
   unsigned version_ = 0;
   bool valkey_ = false;
   bool ours_ = false;
+  bool in_head_ = true;  // no database and no key was read: fields are about the file
   bool summed_ = false;
   bool goes_on_ = false;       // the file has bytes after its end
   std::string first_refused_;  // Located, of the first refused key

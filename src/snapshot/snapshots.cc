@@ -464,6 +464,8 @@ void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {
   if (result.libraries != 0) log.Notice("loaded ", result.libraries, " libraries of functions");
   if (result.refused != 0)
     log.Warning("left out ", result.refused, " libraries of functions that cannot be loaded");
+  if (result.lost != 0)
+    log.Warning("left out what this version cannot read of ", result.lost, " keys, or of the file itself");
 }
 
 // ---- save points

@@ -175,18 +175,85 @@ TEST_CASE_METHOD(SnapshotCheckTest, "many keys are each there once, in two datab
         })) == "./f has 4 keys twice");
 }
 
-TEST_CASE_METHOD(SnapshotCheckTest, "fields of Mayfly's that cannot be read are counted by key") {
+TEST_CASE_METHOD(SnapshotCheckTest,
+                 "a check names the keys of which a load leaves out what only a newer Mayfly knows") {
   CHECK(Check(FileOf("REDIS0010", [](rdb::Out& out) {
-          Aux(out, "mayfly-ver", "0.1.0");
+          Aux(out, "mayfly-ver", "9.0.0");
           Aux(out, "m", "\x40");
-          String(out, "k");
+          String(out, "k\n");
           Aux(out, "i", "x");
           Aux(out, "i", "1");
           String(out, "l");
+          out.Byte(opcode::kDatabase);
+          out.Length(3);
+          Aux(out, "new", "v");
+          Aux(out, "m", "");
+          String(out, "m");
           String(out, "good");
-        })) == "");
-  CHECK(lines == Lines{"version: 10", "field mayfly-ver: 0.1.0"} + Counts(3, 0, 0, 0) +
-                     Lines{"keys with fields of Mayfly that cannot be read: 2", "checksum: OK"});
+        })) == "./f has 3 keys of which a load leaves something out");
+  CHECK(lines == Lines{"version: 10", "field mayfly-ver: 9.0.0",
+                       "left out by a load: key k\\x0a of database 0: terms",
+                       "left out by a load: key l of database 0: the time of use", "field new: v",
+                       "left out by a load: key m of database 3: new, terms"} +
+                     Counts(4, 0, 0, 0) + Lines{"checksum: OK"});
+}
+
+TEST_CASE_METHOD(
+    SnapshotCheckTest,
+    "a check names a set of whose deadlines a load leaves some out, and says why not of others") {
+  std::string deadline;
+  rdb::Out(deadline).String("member");
+  rdb::Out(deadline).Millis(WallMs() + 1000);
+  for (const bool whole : {true, false}) {
+    CAPTURE(whole);
+    CHECK(Check(FileOf("REDIS0010", [&](rdb::Out& out) {
+            Aux(out, "mayfly-ver", "0.1.0");
+            out.Byte(rdb::type::kSet);
+            out.String("set");
+            out.Length(1);
+            out.String("member");
+            Aux(out, "t", whole ? deadline : deadline.substr(0, deadline.size() - 1));
+            String(out, "k");
+          })) == (whole ? "" : "./f has 1 keys of which a load leaves something out"));
+    CHECK(std::ranges::count(lines, "left out by a load: key set of database 0: deadlines of members") ==
+          (whole ? 0 : 1));
+  }
+}
+
+TEST_CASE_METHOD(SnapshotCheckTest,
+                 "a check shows the fields about a file that a newer Mayfly has written, and no others") {
+  const auto fields = [](rdb::Out& out) {
+    for (const char* name : {"explog", "explog-next", "new"}) Aux(out, name, "xyz");
+    String(out, "k");
+    Aux(out, "newer", "after the last key");
+  };
+  CHECK(Check(FileOf("REDIS0010", [&](rdb::Out& out) {
+          Aux(out, "mayfly-ver", "9.0.0");
+          fields(out);
+        })) == "./f has 4 fields that a load leaves out");
+  for (const char* name : {"explog", "explog-next", "new", "newer"})
+    CHECK(std::ranges::count(lines, "left out by a load: field " + std::string(name)) == 1);
+  // Another server's fields mean something else.
+  CHECK(Check(FileOf("REDIS0010", fields)) == "");
+}
+
+TEST_CASE_METHOD(SnapshotCheckTest, "a check knows every field that this Mayfly writes") {
+  SetOption("expire-log-size", "1mb");
+  Run({"SET", "gone", "v", "PX", "5"});
+  AdvanceTime(5);
+  REQUIRE(Run({"EXPLOG", "READ", "0"}).elements.size() == 1);
+  REQUIRE(Run({"SET", "tagged", "v", "EX", "100", "TAGS", "1", "t"}) == Ok());
+  REQUIRE(Run({"SET", "stale", "v", "EX", "100", "STALE", "1000"}) == Ok());
+  Run({"SADD", "set", "m"});
+  REQUIRE(Run({"EXPIREMEMBER", "set", "m", "100"}) == Integer(1));
+  Run({"SET", "used before", "v"});
+  AdvanceTime(1000);
+  Run({"SET", "promise", "v", "PXAT", std::to_string(WallMs() + 100'000)});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  CHECK(Check(disk.files().at(kSnapshotPath)) == "");
+  for (const char* field : {"explog-next: ", "explog: "})
+    CHECK(std::ranges::count_if(
+              lines, [&](const auto& line) { return line.starts_with("field " + std::string(field)); }) == 1);
 }
 
 TEST_CASE_METHOD(SnapshotCheckTest,

@@ -236,14 +236,15 @@ TEST_CASE_METHOD(SnapshotLogTest,
   const std::string bytes = file.Whole();
   const Lines lines = Load(bytes);
   const std::string begin = "# a field of the snapshot file is left out, for it cannot be read: ";
-  REQUIRE(lines.size() == 11);
+  REQUIRE(lines.size() == 13);
   CHECK(lines[0] == begin + "explog-next");
   CHECK(lines[1] == begin + "explog");
-  CHECK(lines[2] == begin + "terms or deadlines of members, of the key k\\x0a");
-  CHECK(lines[3] == begin + "terms or deadlines of members, of the key key0");
-  CHECK(lines[9] == begin + "terms or deadlines of members, of the key key6");
+  CHECK(lines[2] == begin + "terms, of the key k\\x0a");
+  CHECK(lines[3] == begin + "the time of use, of the key key0");
+  CHECK(lines[9] == begin + "the time of use, of the key key6");
   CHECK(lines[10] == Loaded(12, bytes.size()));
-  CHECK(disk.files().size() == 1);  // no key was left out
+  CHECK(lines[11] == "# left out what this version cannot read of 13 keys, or of the file itself");
+  CHECK(lines[12] == kKeptLine);
   Run({"FLUSHALL"});
   CHECK(Load(bytes) == lines);
 }
