@@ -86,6 +86,7 @@ class Census final : public RecordSink {
     const bool over = key.deadline_unix_ms && *key.deadline_unix_ms <= now.wall_ms && !key.terms.IsTask();
     if (over || value.status == rdb::ValueStatus::kExpired) ++expired_;
     if (value.status == rdb::ValueStatus::kEmpty) ++skipped_;
+    if (value.of_module) TakeRefused(NameOf(key) + ": a value of a module");
     constexpr uint64_t kOdd = 0x9E3779B97F4A7C15;
     if (!names_.Add(hasher_(key.name) ^ (key.database * kOdd)) && ++doubled_ <= kMostFields)
       print_("there twice: " + NameOf(key));
@@ -119,6 +120,7 @@ class Census final : public RecordSink {
     add(refused_, " keys that a load leaves out");
     add(lacking_, " keys of which a load leaves something out");
     add(lost_fields_, " fields that a load leaves out");
+    add(extras_, " records of modules that a load leaves out");
     return problem;
   }
 

@@ -72,7 +72,10 @@ Lines operator+(Lines first, const Lines& second) {
 
 }  // namespace
 
-TEST_CASE_METHOD(SnapshotCheckTest, "a check counts keys, deadlines, libraries and what a load skips") {
+TEST_CASE_METHOD(
+    SnapshotCheckTest,
+    "a check counts keys, deadlines and libraries; what modules write is a problem, as a load keeps "
+    "such a file") {
   CHECK(Check(FileOf("REDIS0010", [](rdb::Out&) {})) == "");
   CHECK(lines == Lines{"version: 10"} + Counts(0, 0, 0, 0) + Lines{"checksum: OK"});
   const auto all = [this](rdb::Out& out) {
@@ -96,14 +99,17 @@ TEST_CASE_METHOD(SnapshotCheckTest, "a check counts keys, deadlines, libraries a
     }
   };
   const Lines body = Lines{"field redis-ver: 7.0.15", "field long\\x0a: 201 bytes",
-                           "field not so long: " + std::string(80, 'y') + "..."} +
+                           "field not so long: " + std::string(80, 'y') + "...",
+                           "left out by a load: key module of database 0: a value of a module"} +
                      Counts(5, 2, 1, 1) +
                      Lines{"keys that a load skips, of modules or without members: 2",
                            "records of modules that a load skips: 2"};
-  CHECK(Check(FileOf("REDIS0010", all)) == "");
+  const std::string problem =
+      "./f has 1 keys that a load leaves out, 2 records of modules that a load leaves out";
+  CHECK(Check(FileOf("REDIS0010", all)) == problem);
   CHECK(lines.size() == body.size() + 2);
   CHECK(lines == Lines{"version: 10"} + body + Lines{"checksum: OK"});
-  CHECK(Check(FileOf("VALKEY080", all, Checksum::kNone)) == "");
+  CHECK(Check(FileOf("VALKEY080", all, Checksum::kNone)) == problem);
   CHECK(lines == Lines{"version: 80 of Valkey"} + body + Lines{"checksum: none in the file"});
   CHECK(Check(FileOf("REDIS0010", all, Checksum::kWrong)).ends_with(": the checksum is wrong"));
   CHECK(lines == Lines{"version: 10"} + body);
