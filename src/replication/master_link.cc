@@ -404,7 +404,7 @@ void MasterLink::Load(Now now) {
   Replicas::Of(server_).Forget(now);
   Become(State::kLoading, now);
   if (server_.log != nullptr)
-    server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which take the place of all keys");
+    server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which are loaded now");
 }
 
 void MasterLink::OnLoaded(const LoadResult& result) {
@@ -438,7 +438,10 @@ void MasterLink::BeginStream(const LoadResult& result, Now now) {
   figures_.heard_mono_ms = now.mono_ms;
   Become(State::kConnected, now);
   if (server_.log != nullptr)
-    server_.log->Notice("the link to the master is up: its stream begins at byte ", figures_.offset);
+    server_.log->Notice(
+        "the link to the master is up: its keys have taken the place of all others, and its "
+        "stream begins at byte ",
+        figures_.offset);
   Tell();  // the master then starts the stream
 }
 

@@ -75,7 +75,7 @@ std::string Loader::Begin(const std::string& path, LoadTerms terms, Now now) {
                                       .keeps_due = terms.from_master,
                                       .wall_members = terms.from_master});
   if (terms.flush) server_.databases.FlushAll(now);
-  if ((terms.flush || terms.from_master) && libraries != nullptr) libraries->Flush();
+  if (terms.flush && libraries != nullptr) libraries->Flush();
   claims_.emplace(server_.databases, /*of_keys=*/!terms.file_wins);
   if (terms.from_master) old_keys_.emplace(server_.databases);
   server_.databases.HoldTasks();
@@ -149,6 +149,14 @@ void Loader::OnSignal() noexcept {
 }
 
 // ---- what the file has
+
+// A master's libraries take the place of the present ones, if the file is of use.
+void Loader::TakeVersion(unsigned, bool) {
+  if (libraries_ == nullptr || !terms_.from_master) return;
+  libraries_->EndLoad();
+  libraries_->Flush();
+  libraries_->BeginLoad();
+}
 
 void Loader::TakeField(std::string_view name, std::string_view value) {
   if (name == kStreamDatabaseField) {

@@ -118,7 +118,7 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
  private:
   bool DoSome(Now now, size_t budget) noexcept override;
   void OnSignal() noexcept override;
-  void TakeVersion(unsigned, bool) override {}
+  void TakeVersion(unsigned version, bool valkey) override;
   void TakeField(std::string_view name, std::string_view value) override;
   bool TakeEvents(std::string_view name, std::string_view value) override;
   void TakeLostField(std::string_view name) override { NoteLost(name, ""); }

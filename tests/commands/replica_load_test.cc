@@ -1,12 +1,18 @@
 // A replica whose disk fails, or whose master's snapshot breaks off: what it has, what it says, and from where it goes on.
+#include <algorithm>
 #include <cerrno>
+#include <fstream>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "base/log/log.h"
 #include "commands/replica_world.h"
+#include "snapshot/format/crc64.h"
 #include "snapshot/format/rdb_out.h"
 #include "snapshot/format/types.h"
+#include "support/folder.h"
 
 namespace mayfly::testing {
 namespace {
@@ -31,6 +37,41 @@ class ReplicaLoadTest : public ReplicaTest {
     out.Checksum(0);
     return bytes;
   }
+};
+
+// A replica with a log, whose master is of a newer version.
+class NewerMasterTest : public ReplicaLoadTest {
+ public:
+  NewerMasterTest() { server().server.log = &log_; }
+  ~NewerMasterTest() { server().server.log = nullptr; }
+
+  // The file with this version in its head, and with the right checksum.
+  static std::string OfVersion(std::string_view version, std::string file) {
+    file.replace(std::string_view("REDIS").size(), version.size(), version);
+    file.resize(file.size() - sizeof(uint64_t));
+    rdb::Out(file).Checksum(rdb::Crc64(0, file));
+    return file;
+  }
+  std::string NewerFile() { return OfVersion("0099", FileWith({{"SET", "a", "1"}})); }
+  // The lines of the log since the last call.
+  std::vector<std::string> Said() {
+    std::ifstream file(path_);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    lines.erase(lines.begin(), lines.begin() + static_cast<std::ptrdiff_t>(told_));
+    told_ += lines.size();
+    return lines;
+  }
+  static bool Has(const std::vector<std::string>& lines, std::string_view text) {
+    return std::ranges::any_of(lines,
+                               [text](const std::string& line) { return line.find(text) != line.npos; });
+  }
+
+ private:
+  Folder folder_;
+  const std::string path_ = folder_ / "log";
+  size_t told_ = 0;
+  Log log_{server().clock, Log::Level::kNotice, path_};
 };
 
 }  // namespace
@@ -106,6 +147,50 @@ TEST_CASE_METHOD(
   CHECK(Run({"DBSIZE"}) == Integer(300));
   CHECK(Run({"GET", "old"}) == Null());
   disk.FailAt(0, 0);
+}
+
+TEST_CASE_METHOD(
+    NewerMasterTest,
+    "a replica says that its master's keys have taken the place of its own when they have, and not before") {
+  const std::string newer = NewerFile();
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  Run({"SET", "old", "x"});
+  Connect();
+  SendFile(newer);
+  CHECK(Run({"GET", "old"}) == Bulk("x"));
+  std::vector<std::string> lines = Said();
+  CHECK(Has(lines, " * received " + std::to_string(newer.size()) + " bytes, which are loaded now"));
+  CHECK(Has(lines, "has version 99, which is not known"));
+  CHECK_FALSE(Has(lines, "the place of"));
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet();
+  SendFile(file);
+  CHECK(Run({"GET", "old"}) == Null());
+  CHECK(
+      Said().back().ends_with(" * the link to the master is up: its keys have taken the place of all others, "
+                              "and its stream begins at byte "
+                              "100"));
+}
+
+TEST_CASE_METHOD(
+    NewerMasterTest,
+    "a replica whose master's snapshot has an unknown version keeps its functions, as its keys") {
+  const std::string newer = NewerFile();
+  const auto library = [](const std::string& name) {
+    return "#!lua name=" + name + "\nredis.register_function('" + name + "', function() return 'one' end)";
+  };
+  Run({"FUNCTION", "LOAD", library("theirs")});
+  const std::string file = FileWith({});
+  Run({"FUNCTION", "FLUSH"});
+  Run({"FUNCTION", "LOAD", library("own")});
+  Connect();
+  SendFile(newer);
+  CHECK(Run({"FUNCTION", "LIST"}).elements.size() == 1);
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet();
+  SendFile(file);
+  REQUIRE(Run({"FUNCTION", "LIST"}).elements.size() == 1);
+  CHECK(Run({"FUNCTION", "LIST", "LIBRARYNAME", "theirs"}).elements.size() == 1);
 }
 
 }  // namespace mayfly::testing
