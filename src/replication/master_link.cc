@@ -107,10 +107,15 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   figures_.port = master.port;
   figures_.down_since_mono_ms = now.mono_ms;
   retry_mono_ms_ = now.mono_ms;
+  pause_ms_ = 0;
   NoteMasterKeys(false);
   Become(State::kConnect, now);
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
+}
+
+void MasterLink::TryNow(Now now) noexcept {
+  if (std::exchange(pause_ms_, 0) != 0 && figures_.state == State::kConnect) retry_mono_ms_ = now.mono_ms;
 }
 
 // A load goes on: the file is complete. Clients wait for its end: the file's keys would take the place of what they write.
@@ -140,6 +145,7 @@ void MasterLink::Become(State state, Now now) noexcept {
     shown_.net_input_bytes = shown_.net_output_bytes = 0;
     Show(0, now);
     logged_.clear();
+    pause_ms_ = 0;
     NoteMasterKeys(true);
   }
   if (figures_.state == State::kConnected && state != State::kConnected)
@@ -360,7 +366,7 @@ void MasterLink::EndHandshake(Now now) {
       told_mono_ms_ = now.mono_ms;
       transfer_ = std::make_unique<Transfer>(disk_, settings.dir.path, server_.run_id, settings.rdbchecksum,
                                              [&wakes = server_.hubs.wakes] { wakes.Signal(); });
-      if (server_.log != nullptr) server_.log->Notice("the master sends all its keys");
+      if (server_.log != nullptr && pause_ms_ == 0) server_.log->Notice("the master sends all its keys");
       return Become(State::kTransfer, now);
     case Handshake::State::kContinue:
       break;
@@ -396,14 +402,15 @@ void MasterLink::Receive(Now now) {
 void MasterLink::Load(Now now) {
   account_bytes_ = 0;
   const std::string problem = Snapshots::Of(server_).LoadReceived(
-      transfer_->path(), [this](const LoadResult& result) { OnLoaded(result); }, now);
+      transfer_->path(), /*quiet=*/pause_ms_ != 0 && left_out_told_,
+      [this](const LoadResult& result) { OnLoaded(result); }, now);
   if (!problem.empty()) return Lose("its snapshot cannot be loaded: " + problem, now);
   stale_drop_.Begin();
   commands_.cutoff().Forget();
   figures_.history.clear();  // while the load runs, the keys belong to no stream
   Replicas::Of(server_).Forget(now);
   Become(State::kLoading, now);
-  if (server_.log != nullptr)
+  if (server_.log != nullptr && pause_ms_ == 0)
     server_.log->Notice("received ", figures_.transfer_bytes, " bytes, which are loaded now");
 }
 
@@ -414,6 +421,7 @@ void MasterLink::OnLoaded(const LoadResult& result) {
   }
   transfer_.reset();
   const Now now = server_.executor->now();
+  if (result.not_known) return PutOff(result, now);
   if (!result.problem.empty()) return Lose("its snapshot cannot be loaded", now);
   try {
     BeginStream(result, now);
@@ -489,6 +497,22 @@ void MasterLink::LogLoss(std::string_view why, Now now) noexcept {
   } catch (const std::bad_alloc&) {
     logged_.clear();  // the next loss is logged, too
   }
+}
+
+// The reason has the pause, so that LogLoss logs each longer one.
+void MasterLink::PutOff(const LoadResult& result, Now now) noexcept {
+  pause_ms_ = pause_ms_ == 0 ? kRetryMs : std::min(2 * pause_ms_, kMostRetryMs);
+  left_out_told_ = result.leaves_out();
+  try {
+    const std::string loaded =
+        result.keys != 0 ? " (after " + std::to_string(result.keys) + " keys, which are loaded)" : "";
+    Lose("its snapshot cannot be loaded: " + result.problem + loaded + "; the next attempt is in " +
+             std::to_string(pause_ms_ / kMsPerSecond) + " s",
+         now);
+  } catch (const std::bad_alloc&) {
+    Lose("its snapshot cannot be loaded", now);
+  }
+  retry_mono_ms_ = now.mono_ms + pause_ms_;
 }
 
 void MasterLink::Lose(std::string_view why, Now now, bool keeps_history) noexcept {

@@ -52,6 +52,9 @@ class MasterLink final : public LatePart,
  public:
   using State = LinkFigures::State;
   static constexpr uint64_t kRetryMs = 1000;
+  // A master's snapshot that this version cannot read is asked for again after kRetryMs, and then after twice the last pause, up to
+  // this one.
+  static constexpr uint64_t kMostRetryMs = 60'000;
   static constexpr uint64_t kTellMs = 1000;
   // The same reason for a missing link is logged again after this time.
   static constexpr uint64_t kLogAgainMs = 60'000;
@@ -73,6 +76,8 @@ class MasterLink final : public LatePart,
     handover_ = Handover::kNone;
     Change(master, now);
   }
+  // The operator has named the present master once more: a pause before the next try ends.
+  void TryNow(Now now) noexcept;
   // Follows a replica of this server, and asks the replica to become the master. Failover gets the answer.
   void TakeBackSeat(const config::MasterAddress& replica, Now now) {
     handover_ = Handover::kToAsk;
@@ -114,6 +119,8 @@ class MasterLink final : public LatePart,
   void Tell();
   // Drops the link, and tries again later. `keeps_history`: the stream may go on.
   void Lose(std::string_view why, Now now, bool keeps_history = true) noexcept;
+  // Likewise, after a snapshot that would not be known at the next try either.
+  void PutOff(const LoadResult& result, Now now) noexcept;
   void LogLoss(std::string_view why, Now now) noexcept;
   void Drop() noexcept;
   // Tells the cluster whether this replica has its master's keys, and so may serve reads.
@@ -141,6 +148,10 @@ class MasterLink final : public LatePart,
   std::unique_ptr<Transfer> transfer_;  // owns the file
   size_t heard_ = 0;                    // bytes of the stream that have run in this turn
   uint64_t retry_mono_ms_ = 0;
+  uint64_t pause_ms_ =
+      0;  // the last one of PutOff; 0: none since the link was up, or the operator named a master
+  bool left_out_told_ =
+      false;  // the log has keys that the snapshot before the last pause has and that are left out here
   uint64_t told_mono_ms_ = 0;
   std::string logged_;  // the last logged reason for a lost link; "": none since the link was up
   uint64_t logged_mono_ms_ = 0;

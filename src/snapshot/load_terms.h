@@ -14,6 +14,8 @@ struct LoadTerms {
   // The master decides when a key goes. Expired keys, and keys beyond maxmemory, are loaded, too. At the end of the load,
   // keys missing in the file go.
   bool from_master = false;
+  // An earlier try has logged which keys are left out.
+  bool quiet = false;
 };
 
 }  // namespace mayfly

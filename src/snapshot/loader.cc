@@ -39,6 +39,7 @@ constexpr uint64_t kMostRefusalsTold = 10;
 std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
   switch (trouble) {
     case RecordReader::Trouble::kDamaged:
+    case RecordReader::Trouble::kUnknownKind:
       return kDamagedEnding;
     case RecordReader::Trouble::kUnknownVersion:
       return kUnknownEnding;
@@ -113,6 +114,8 @@ LoadResult Loader::Stop() {
   return End(server_.clock.Read());
 }
 
+Log* Loader::log() const noexcept { return terms_.quiet ? nullptr : server_.log; }
+
 bool Loader::DoSome(Now now, size_t budget) noexcept {
   if (!running()) return false;
   if (server_.Busy()) return false;  // the script's end is signalled
@@ -173,10 +176,10 @@ bool Loader::TakeEvents(std::string_view name, std::string_view value) {
 }
 
 void Loader::NoteLost(std::string_view what, std::string_view key) noexcept {
-  if (++result_.lost > kMostRefusalsTold || server_.log == nullptr) return;
+  if (++result_.lost > kMostRefusalsTold || log() == nullptr) return;
   try {
-    server_.log->Warning("a field of the snapshot file is left out, for it cannot be read: ", what,
-                         key.empty() ? "" : ", of the key ", config::Printable(key));
+    log()->Warning("a field of the snapshot file is left out, for it cannot be read: ", what,
+                   key.empty() ? "" : ", of the key ", config::Printable(key));
   } catch (const std::bad_alloc&) {  // the line is left out, too
   }
 }
@@ -191,8 +194,8 @@ std::string Loader::TakeDatabase(uint64_t database) {
 
 void Loader::TakeRefused(std::string_view what) {
   ++result_.refused_values;
-  if (server_.log != nullptr && result_.refused_values <= kMostRefusalsTold)
-    server_.log->Warning("a key of the file is left out: ", what);
+  if (log() != nullptr && result_.refused_values <= kMostRefusalsTold)
+    log()->Warning("a key of the file is left out: ", what);
 }
 
 bool Loader::ReadyFor(uint64_t idle_steps, Now now, size_t& budget) {
@@ -213,8 +216,8 @@ void Loader::TakeFunction(std::string_view text) {
       break;
     case FunctionLibraries::Adoption::kRefused:
       ++result_.refused;
-      if (server_.log != nullptr && result_.refused <= kMostRefusalsTold)
-        server_.log->Warning("a library of functions is left out: ", config::Printable(problem));
+      if (log() != nullptr && result_.refused <= kMostRefusalsTold)
+        log()->Warning("a library of functions is left out: ", config::Printable(problem));
       break;
   }
 }
@@ -253,9 +256,9 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
         LogExpired(*home, key, value.reader, now.wall_ms);
       break;
     case ValueStatus::kDone:
-      if (value.reader.wrong_length() && server_.log != nullptr && ++wrong_lengths_ <= kMostRefusalsTold)
-        server_.log->Warning("the stream ", config::Printable(key.name),
-                             " says a wrong length in the file; its true length counts");
+      if (value.reader.wrong_length() && log() != nullptr && ++wrong_lengths_ <= kMostRefusalsTold)
+        log()->Warning("the stream ", config::Printable(key.name),
+                       " says a wrong length in the file; its true length counts");
       Settle(key, value, now);
       Drop(std::move(value.rich));
       break;
@@ -419,6 +422,8 @@ LoadResult Loader::End(Now now) noexcept {
   if (!result_.problem.empty()) result_.ending = EndingOf(reader_->trouble());
   result_.overwhelmed = Overwhelmed();
   result_.unusable = reader_->trouble() == RecordReader::Trouble::kUnusable;
+  result_.not_known = reader_->trouble() == RecordReader::Trouble::kUnknownVersion ||
+                      reader_->trouble() == RecordReader::Trouble::kUnknownKind;
   if (libraries_ != nullptr) libraries_->EndLoad();
   libraries_ = nullptr;
   for (unsigned i = 0; i < server_.databases.count(); ++i) Adopter(server_.databases.At(i)).Expect(0);

@@ -57,6 +57,7 @@
 namespace mayfly {
 
 class FunctionLibraries;
+class Log;
 struct Server;
 
 // The result of a load.
@@ -84,6 +85,8 @@ struct LoadResult {
   uint64_t took_ms = 0;
   unsigned stream_database = 0;  // kStreamDatabaseField
   bool unusable = false;         // the file is for other options than this server's
+  // The version of the file, a type or a record is not known here. Another try would end there, too.
+  bool not_known = false;
 
   // True if the file has what this server would have loaded if it could.
   bool leaves_out() const noexcept {
@@ -152,6 +155,8 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   // Nobody knows any more which keys must not come. No matter where the file wins.
   bool Overwhelmed() const noexcept { return !terms_.file_wins && claims_->Overwhelmed(); }
   LoadResult End(Now now) noexcept;
+  // For single keys; null: no line.
+  Log* log() const noexcept;
   void ShowProgress() noexcept;
 
   Server& server_;

@@ -214,7 +214,7 @@ RecordReader::Step RecordReader::ReadOpcode(uint8_t opcode) {
     case rdb::opcode::kModuleAux:
       return BeginSkip(rdb::ModuleSkip::Kind::kValue, opcode);
     default:
-      return Damaged("a record of the unknown kind " + std::to_string(opcode));
+      return NotKnown("a record of the unknown kind " + std::to_string(opcode));
   }
   if (status == ReadStatus::kMore) return Step::kMore;
   return IsOk(status) ? Step::kOk : Damaged("a record that cannot be read");
@@ -286,7 +286,7 @@ RecordReader::Step RecordReader::SkipImport() {
 
 RecordReader::Step RecordReader::BeginSkip(rdb::ModuleSkip::Kind kind, uint8_t code) {
   if (!rules_.skips_unknown)
-    return Damaged("a record of a module, number " + std::to_string(code) + ", and rdb-skip-unknown is no");
+    return NotKnown("a record of a module, number " + std::to_string(code) + ", and rdb-skip-unknown is no");
   module_ = rdb::ModuleSkip(kind);
   skips_value_ = false;
   state_ = State::kModule;
@@ -319,7 +319,7 @@ RecordReader::Step RecordReader::ReadKey(uint8_t type, Now now) {
                           .ttls = ttls,
                           .keeps_due = rules_.keeps_due}))
     return Step::kOk;
-  if (type != rdb::type::kModule) return Damaged("a value of the unknown type " + std::to_string(type));
+  if (type != rdb::type::kModule) return NotKnown("a value of the unknown type " + std::to_string(type));
   const Step begun = BeginSkip(rdb::ModuleSkip::Kind::kValue, type);
   skips_value_ = true;
   return begun;
@@ -450,6 +450,12 @@ RecordReader::Step RecordReader::ReadEnd() {
 RecordReader::Step RecordReader::Damaged(std::string_view what) {
   problem_ = path_ + " is damaged at " + (first_refused_.empty() ? Located(what) : first_refused_);
   trouble_ = Trouble::kDamaged;
+  return Step::kBad;
+}
+
+RecordReader::Step RecordReader::NotKnown(const std::string& what) {
+  Damaged(what);
+  trouble_ = Trouble::kUnknownKind;
   return Step::kBad;
 }
 

@@ -113,7 +113,8 @@ class RecordReader {
     kDisk,
     kDamaged,
     kUnknownVersion,
-    kUnusable,  // see RecordSink::TakeDatabase
+    kUnknownKind,  // of value or record: as damage, but another copy of the file has it, too
+    kUnusable,     // see RecordSink::TakeDatabase
   };
 
   struct Rules {
@@ -180,6 +181,8 @@ class RecordReader {
   // The facts that follow belong to the next key.
   void ForgetKey();
   Step Damaged(std::string_view what);
+  // Likewise; the rest cannot be read, because this version does not know `what`, or may not skip it.
+  Step NotKnown(const std::string& what);
   // The place in the file, the key if a value is being read, and `what`.
   std::string Located(std::string_view what) const;
   // The file has no place here.

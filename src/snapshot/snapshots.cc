@@ -330,12 +330,12 @@ std::string Snapshots::LoadNow(LoadTerms terms, Now now) {
   return std::move(result.problem);
 }
 
-std::string Snapshots::LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done,
-                                    Now now) {
+std::string Snapshots::LoadReceived(const std::string& path, bool quiet,
+                                    std::function<void(const LoadResult&)> done, Now now) {
   if (loading()) StopLoad();
   if (saving_file()) static_cast<void>(Cancel());
   try {
-    std::string problem = loader_->Begin(path, {.file_wins = true, .from_master = true}, now);
+    std::string problem = loader_->Begin(path, {.file_wins = true, .from_master = true, .quiet = quiet}, now);
     if (problem.empty()) received_ = std::move(done);
     return problem;
   } catch (const std::bad_alloc&) {
@@ -436,7 +436,7 @@ void Snapshots::Tell(const LoadResult& result) noexcept {
   loaded_ = true;
   server_.stats.saves.load_took_ms = result.took_ms;
   Keep(server_.stats.saves.load_problem, result.problem);
-  if (server_.log != nullptr) TellOfKeys(result, *server_.log);
+  if (server_.log != nullptr && !(received_ && result.not_known)) TellOfKeys(result, *server_.log);
 }
 
 void Snapshots::TellOfKeys(const LoadResult& result, Log& log) noexcept {

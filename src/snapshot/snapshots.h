@@ -113,8 +113,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   std::string LoadNow(LoadTerms terms, Now now);
   // Begins to load a master's file, which replaces all keys and libraries; the old keys are served until then. Ends a load of
   // the own file, and a save. Calls `done` at the end, unless the load is stopped. Returns the reason for a failure, or "".
-  // After a failure no load runs.
-  std::string LoadReceived(const std::string& path, std::function<void(const LoadResult&)> done, Now now);
+  // After a failure no load runs. `quiet`: see LoadTerms. `done` logs why a file is not known
+  // (LoadResult::not_known).
+  std::string LoadReceived(const std::string& path, bool quiet, std::function<void(const LoadResult&)> done,
+                           Now now);
   bool loading() const noexcept;
   // Ends the running load where it is. REQUIRES: loading().
   void StopLoad() noexcept;

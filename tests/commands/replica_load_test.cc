@@ -193,4 +193,167 @@ TEST_CASE_METHOD(
   CHECK(Run({"FUNCTION", "LIST", "LIBRARYNAME", "theirs"}).elements.size() == 1);
 }
 
+TEST_CASE_METHOD(NewerMasterTest,
+                 "a snapshot of an unknown version is asked for again after pauses that double, up to a "
+                 "minute, until all is well") {
+  const std::string newer = NewerFile();
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  Run({"SET", "old", "x"});
+  Connect();
+  uint64_t pause_ms = MasterLink::kRetryMs;
+  for (size_t attempt = 1; attempt <= 9; ++attempt) {
+    CAPTURE(attempt);
+    SendFile(newer);
+    CHECK(Replication("master_link_status") == "down");
+    CHECK(Run({"GET", "old"}) == Bulk("x"));
+    AdvanceTime(pause_ms - 1);
+    CHECK(targets.count() == attempt);
+    AdvanceTime(1);
+    REQUIRE(targets.count() == attempt + 1);
+    Greet();
+    pause_ms = std::min(2 * pause_ms, MasterLink::kMostRetryMs);
+  }
+  CHECK(pause_ms == MasterLink::kMostRetryMs);
+  SendFile(file);
+  CHECK(Replication("master_link_status") == "up");
+  master().HangUp();
+  for (size_t attempt = 11; attempt <= 12; ++attempt) {  // from the first pause on
+    AdvanceTime(MasterLink::kRetryMs);
+    REQUIRE(targets.count() == attempt);
+    Greet("");
+    SendFile(newer);
+  }
+}
+
+TEST_CASE_METHOD(
+    NewerMasterTest,
+    "a broken connection is tried each second also between snapshots that are not known, and does not "
+    "shorten their pauses") {
+  const std::string newer = NewerFile();
+  Connect();
+  SendFile(newer);
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet();
+  master().HangUp();
+  AdvanceTime(MasterLink::kRetryMs);
+  REQUIRE(targets.count() == 3);
+  Greet();
+  SendFile(newer);
+  AdvanceTime(2 * MasterLink::kRetryMs - 1);
+  CHECK(targets.count() == 3);
+  AdvanceTime(1);
+  CHECK(targets.count() == 4);
+}
+
+TEST_CASE_METHOD(NewerMasterTest,
+                 "REPLICAOF ends the pause after a snapshot that is not known, whichever master it names") {
+  const std::string newer = NewerFile();
+  const bool same = GENERATE(true, false);
+  CAPTURE(same);
+  Connect();
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    SendFile(newer);
+    AdvanceTime(MasterLink::kRetryMs << attempt);
+    Greet();
+  }
+  SendFile(newer);
+  const size_t asked = targets.count();
+  AdvanceTime(MasterLink::kRetryMs);
+  REQUIRE(targets.count() == asked);
+  CHECK(Run({"REPLICAOF", same ? "there" : "elsewhere", "7000"}) ==
+        (same ? Simple("OK Already connected to specified master") : Ok()));
+  AdvanceTime(0);
+  REQUIRE(targets.count() == asked + 1);
+  Greet();
+  SendFile(newer);
+  AdvanceTime(MasterLink::kRetryMs);
+  CHECK(targets.count() == asked + 2);
+}
+
+TEST_CASE_METHOD(NewerMasterTest,
+                 "the log says once that a master's snapshot is not known, and again at each longer pause") {
+  const std::string newer = NewerFile();
+  Said();
+  Connect();
+  SendFile(newer);
+  std::vector<std::string> lines = Said();
+  REQUIRE(lines.size() == 4);
+  CHECK(lines[0].ends_with(" * following the master there:7000"));
+  CHECK(lines[1].ends_with(" * the master sends all its keys"));
+  CHECK(lines[2].ends_with(" bytes, which are loaded now"));
+  CHECK(lines[3].find(" # no link to the master there:7000: its snapshot cannot be loaded: ") !=
+        std::string::npos);
+  CHECK(lines[3].ends_with(" has version 99, which is not known; the next attempt is in 1 s"));
+  for (const int pause_s : {2, 4, 8, 16, 32, 60, 60, 60}) {
+    AdvanceTime(MasterLink::kMostRetryMs);
+    Greet();
+    SendFile(newer);
+    lines = Said();
+    REQUIRE(lines.size() == 1);  // at the longest pause, one in a minute
+    CHECK(lines[0].ends_with("; the next attempt is in " + std::to_string(pause_s) + " s"));
+  }
+}
+
+TEST_CASE_METHOD(
+    NewerMasterTest,
+    "a value of an unknown type is asked for again after longer pauses, too; the keys before it stay, "
+    "and the log names what is left out once") {
+  FileWith({});
+  const std::string bytes = [] {
+    std::string text = "REDIS0010";
+    rdb::Out out(text);
+    const auto field = [&out](std::string_view name, std::string_view value) {
+      out.Byte(rdb::opcode::kAux);
+      out.String(name);
+      out.String(value);
+    };
+    field("mayfly-ver", "9.0.0");
+    field("new", "of the file");
+    for (const uint8_t type : {rdb::type::kString, uint8_t{200}}) {
+      out.Byte(type);
+      out.String("key of type " + std::to_string(type));
+      out.String("v");
+    }
+    out.Byte(rdb::opcode::kEnd);
+    out.Checksum(rdb::Crc64(0, text));
+    return text;
+  }();
+  Run({"SET", "old", "x"});
+  Connect();
+  SendFile(bytes);
+  CHECK(Run({"DBSIZE"}) == Integer(2));
+  CHECK(Run({"GET", "old"}) == Bulk("x"));
+  std::vector<std::string> lines = Said();
+  CHECK(Has(lines, "# a field of the snapshot file is left out, for it cannot be read: new"));
+  CHECK(
+      lines.back().ends_with(", key key of type 200: a value of the unknown type 200 (after 1 keys, which "
+                             "are loaded); the next attempt is "
+                             "in 1 s"));
+  AdvanceTime(MasterLink::kRetryMs);
+  Greet();
+  SendFile(bytes);
+  lines = Said();
+  REQUIRE(lines.size() == 1);
+  CHECK(lines[0].ends_with("; the next attempt is in 2 s"));
+}
+
+TEST_CASE_METHOD(NewerMasterTest,
+                 "a record of a module is asked for again after longer pauses if rdb-skip-unknown is no") {
+  SetOption("rdb-skip-unknown", "no");
+  std::string bytes = "REDIS0010";
+  rdb::Out out(bytes);
+  out.Byte(rdb::opcode::kModuleAux);
+  for (const uint64_t number : {uint64_t{1}, rdb::module_part::kEnd}) out.Length(number);
+  out.Byte(rdb::opcode::kEnd);
+  out.Checksum(rdb::Crc64(0, bytes));
+  Connect();
+  for (const size_t pause_s : {1, 2, 4}) {
+    SendFile(bytes);
+    CHECK(Said().back().ends_with(", and rdb-skip-unknown is no; the next attempt is in " +
+                                  std::to_string(pause_s) + " s"));
+    AdvanceTime(pause_s * 1000);
+    Greet();
+  }
+}
+
 }  // namespace mayfly::testing

@@ -279,7 +279,7 @@ TEST_CASE_METHOD(StopSaveTest, "a replica stops, with a file, though its master 
   FillWith(1000);
   Run({"SAVE"});
   Ask("SAVE");
-  CHECK(snapshots().LoadReceived(kPath, [](const LoadResult&) {}, now()) == "");
+  CHECK(snapshots().LoadReceived(kPath, /*quiet=*/false, [](const LoadResult&) {}, now()) == "");
   while (!stops()) {
     Slice();
     AdvanceTime(0);

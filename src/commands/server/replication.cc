@@ -126,8 +126,10 @@ void ReplicaOf(Context& ctx, Args& args) {
   if (!IsHost(args[1])) return ctx.Fail("ERR Invalid master host");
   if (*port < 0 || *port > std::numeric_limits<uint16_t>::max()) return ctx.Fail("ERR Invalid master port");
   const config::MasterAddress master{.host = std::string(args[1]), .port = static_cast<uint16_t>(*port)};
-  if (link.follows() && SameIgnoringCase(link.host, master.host) && link.port == master.port)
+  if (link.follows() && SameIgnoringCase(link.host, master.host) && link.port == master.port) {
+    MasterLink::Of(ctx.server).TryNow(ctx.now);
     return ctx.reply.Simple("OK Already connected to specified master");
+  }
   MasterLink::Of(ctx.server).Follow(master, ctx.now);
   ctx.server.options.FollowMaster(master);
   ctx.reply.Ok();
