@@ -44,6 +44,9 @@
 #include "snapshot/snapshots.h"
 
 namespace mayfly {
+
+extern const char kBuildId[];  // CMake makes it (src/build_id.cmake)
+
 namespace {
 
 int Complain(const std::string& problem) {
@@ -202,6 +205,7 @@ config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& 
                                                .random_seed = std::random_device{}(),
                                                .cycle_rate = CycleRate::Measure(),
                                                .run_id = DrawRunId(),
+                                               .build_id = kBuildId,
                                                .log = &log,
                                                .limit_files = &limit_files});
   CrashScene crash_scene(parts->server, parts->executor);

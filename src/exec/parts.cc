@@ -56,6 +56,7 @@ Parts::Parts(Outside&& from)
              .cycle_rate = from.cycle_rate,
              .random = random,
              .run_id = std::move(from.run_id),
+             .build_id = std::move(from.build_id),
              .log = from.log},
       executor(server),
       names_(hubs.accounts, stats.name_bytes) {

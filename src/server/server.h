@@ -87,6 +87,7 @@ struct Server {
   CycleRate cycle_rate;
   std::mt19937_64& random;
   std::string run_id;               // 40 hex digits, drawn at start
+  std::string build_id;             // 16 hex digits, of the source
   int stop_signal = 0;              // the signal that stops the loop; 0: none
   bool shutdown_requested = false;  // the loop stops at the end of the turn
   bool waits_to_stop = false;       // it will, after a wait for replicas and file (replication/stop_wait.h)

@@ -333,7 +333,9 @@ TEST_CASE_METHOD(InfoTest, "wrong percentiles are refused in Redis's words") {
 }
 
 TEST_CASE_METHOD(InfoTest, "every field that tools read exists") {
-  for (const char* name : {"redis_build_id",
+  for (const char* name : {"redis_git_sha1",
+                           "redis_git_dirty",
+                           "redis_build_id",
                            "server_mode",
                            "hz",
                            "configured_hz",

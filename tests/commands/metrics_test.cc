@@ -65,6 +65,7 @@ class Forgotten final : public InfoSink {
 // name stands for all that begin with it.
 constexpr std::string_view kLeftOut[] = {
     // constants, and what is told by labels or by Prometheus itself
+    "redis_git_",
     "arch_bits",
     "process_id",
     "tcp_port",

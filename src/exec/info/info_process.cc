@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <climits>
-#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -55,16 +54,6 @@ std::string AllocatorName() {
 void FragmentationFields(InfoSink& sink, uint64_t used, uint64_t resident) {
   sink.Fixed("mem_fragmentation_ratio", Ratio(resident, used), 2);
   sink.Field("mem_fragmentation_bytes", static_cast<int64_t>(resident) - static_cast<int64_t>(used));
-}
-
-// 16 hexadecimal digits, different for each version.
-std::string BuildId() {
-  constexpr uint64_t kOffset = 0xCBF29CE484222325, kPrime = 0x100000001B3;  // FNV-1a
-  uint64_t id = kOffset;
-  for (const char c : kMayflyVersion) id = (id ^ static_cast<unsigned char>(c)) * kPrime;
-  char text[2 * sizeof id + 1];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(id));
-  return text;
 }
 
 // Of all clients, at this moment.
@@ -129,8 +118,11 @@ void ServerSection(InfoSink& sink, Server& server, Now now) {
   constexpr uint64_t kDaySeconds = 24 * 60 * 60;
   const uint64_t uptime_seconds = (now.mono_ms - server.stats.started_mono_ms) / kMsPerSecond;
   sink.Field("redis_version", kRedisVersion);
+  // As of a Redis that was built without .git: the build ID tells builds apart.
+  sink.Field("redis_git_sha1", "00000000");
+  sink.Field("redis_git_dirty", 0);
   sink.Field("mayfly_version", kMayflyVersion);
-  sink.Field("redis_build_id", BuildId());
+  sink.Field("redis_build_id", server.build_id);
   sink.Field("redis_mode", ModeOf(server));
   sink.Field("server_mode", ModeOf(server));
   sink.Field("os", OperatingSystem());
