@@ -95,6 +95,55 @@ TEST_CASE_METHOD(CommandTest, "a reply ends soon after its client's bound, whate
   }
 }
 
+TEST_CASE_METHOD(
+    CommandTest,
+    "a reply ends at what all clients' replies may take, if a client's own limit is higher or none") {
+  SetOption("maxmemory", "8gb");  // of which 16 MB are left for replies
+  SetOption("client-output-buffer-limit", GENERATE("normal 1gb 0 0", "normal 0 0 0"));
+  Run({"SET", "k", std::string(kMegabyte, 'v')});
+  for (int i = 0; i < 40; ++i) Run({"RPUSH", "l", std::string(kMegabyte, 'v')});
+  std::vector<std::string> mget = {"MGET"};
+  mget.insert(mget.end(), 40, "k");
+  for (const std::vector<std::string>& request :
+       std::vector<std::vector<std::string>>{mget, {"LRANGE", "l", "0", "-1"}, {"LPOP", "l", "40"}}) {
+    CAPTURE(request.front());
+    TestClient& client = Connect();
+    CHECK(client.RunRaw(EncodeRequest(request)).size() < 18 * kMegabyte);
+    CHECK_FALSE(client.session().MayRun());
+    CHECK(Run({"LLEN", "l"}) == Integer(40));
+  }
+  CHECK(Run({"EVAL", "return redis.pcall('LRANGE', 'l', 0, -1).err", "0"}) ==
+        Bulk("ERR The reply to a call of the script is longer than a client may hold"));
+  CHECK(client().session().MayRun());
+}
+
+TEST_CASE_METHOD(CommandTest, "what a reply may take follows maxmemory") {
+  Run({"SET", "large", std::string(20 * kMegabyte, 'v')});
+  CHECK(RunRaw("GET large\r\n").size() > 20 * kMegabyte);
+  Run({"CONFIG", "SET", "maxmemory", "8gb"});
+  TestClient& early = Connect();
+  early.RunRaw("GET large\r\n");
+  CHECK_FALSE(early.session().MayRun());
+  Run({"CONFIG", "SET", "maxmemory", "4gb"});
+  CHECK(Connect().RunRaw("GET large\r\n").size() > 20 * kMegabyte);
+}
+
+TEST_CASE_METHOD(
+    CommandTest,
+    "a subscriber's reply ends at what all clients' replies may take, not at the limit of others") {
+  SetOption("maxmemory", "8gb");
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0 pubsub 1gb 0 0");
+  Run({"SET", "k", std::string(2 * kMegabyte, 'v')});
+  Run({"SET", "large", std::string(20 * kMegabyte, 'v')});
+  TestClient& subscriber = Connect();
+  subscriber.UseResp3();
+  subscriber.RunRaw("SUBSCRIBE c\r\n");
+  CHECK(subscriber.RunRaw("GET k\r\n").size() > 2 * kMegabyte);
+  CHECK(subscriber.session().MayRun());
+  subscriber.RunRaw("GET large\r\n");
+  CHECK_FALSE(subscriber.session().MayRun());
+}
+
 TEST_CASE_METHOD(CommandTest, "SORT stores no more than it might answer with") {
   SetOption("client-output-buffer-limit", "normal 1mb 0 0");
   Run({"SET", "k1", std::string(100'000, 'v')});
@@ -177,6 +226,41 @@ TEST_CASE_METHOD(CommandTest, "a write whose reply is longer than the bound has 
     TestClient& client = Connect();
     client.RunRaw(EncodeRequest(request));
     CHECK_FALSE(client.session().MayRun());
+    CHECK(Run({"DEBUG", "DIGEST"}) == before);
+  }
+}
+
+TEST_CASE_METHOD(CommandTest,
+                 "a write that would answer with one text beyond the bound has changed nothing") {
+  StartWith("enable-debug-command", "yes");
+  SetOption("client-output-buffer-limit", "normal 1mb 0 0");
+  const std::string value(2 * kMegabyte, 'v');
+  Run({"SET", "k", value});
+  Run({"RPUSH", "l", value, value});
+  Run({"HSET", "h", "f", value});
+  Run({"SADD", "s", value});
+  const Reply before = Run({"DEBUG", "DIGEST"});
+  REQUIRE(before.kind == Reply::Kind::kSimple);
+  const std::vector<std::vector<std::string>> requests = {{"GETDEL", "k"},
+                                                          {"GETSET", "k", "x"},
+                                                          {"SET", "k", "x", "GET"},
+                                                          {"GETEX", "k", "EX", "10"},
+                                                          {"LPOP", "l"},
+                                                          {"LMOVE", "l", "other", "LEFT", "RIGHT"},
+                                                          {"RPOPLPUSH", "l", "other"},
+                                                          {"HGETEX", "h", "EX", "10", "FIELDS", "1", "f"},
+                                                          {"HGETDEL", "h", "FIELDS", "1", "f"},
+                                                          {"SPOP", "s"}};
+  for (const auto& request : requests) {
+    CAPTURE(request);
+    TestClient& client = Connect();
+    client.RunRaw(EncodeRequest(request));
+    CHECK_FALSE(client.session().MayRun());
+    CHECK(Run({"DEBUG", "DIGEST"}) == before);
+    std::string call = "redis.pcall('" + request.front() + "'";
+    for (size_t i = 1; i < request.size(); ++i) call += ", '" + request[i] + "'";
+    CHECK(Run({"EVAL", "return " + call + ").err", "0"}) ==
+          Bulk("ERR The reply to a call of the script is longer than a client may hold"));
     CHECK(Run({"DEBUG", "DIGEST"}) == before);
   }
 }

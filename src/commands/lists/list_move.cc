@@ -33,6 +33,7 @@ void MoveElement(Context& ctx, const Args& args, const Key& key, TypedList sourc
   if (rotates) destination.entry = source.entry;
   char room[PackItem::kRoom];
   const std::string text(source.value->At(ends.from).Text(room));
+  ctx.reply.out().RequireRoom(text.size());  // before anything is changed
   const std::string_view texts[] = {text};
   // A move to the same end of the same list leaves the list unchanged: only the two events are reported.
   const bool twice = rotates && ends.from == ends.to;
