@@ -1,5 +1,6 @@
 // activedefrag: when entries are moved out of memory that is mostly unused, and for how long at a time.
 #include <string>
+#include <vector>
 
 #include "exec/memory/defragmenter.h"
 #include "support/command_test.h"
@@ -35,6 +36,15 @@ class DefragTest : public CommandTest {
   void Slice() {
     if (server().sliced_work.waits())
       server().sliced_work.RunSlice(server().executor.now(), ReadCycles(), 0, kEntriesAtOnce);
+  }
+  uint64_t looked() { return stats().defrag_moved + stats().defrag_left; }
+  // The pass that begins now is the last. REQUIRES: stepped cycles, which stand still, so that a pass needs no
+  // pause.
+  void RunOnePass() {
+    REQUIRE(defragmenter.moves());
+    Run({"CONFIG", "SET", "active-defrag-ignore-bytes", "1gb"});
+    Finish();
+    Run({"CONFIG", "SET", "active-defrag-ignore-bytes", "1"});
   }
   // A slice that takes as long as one may. REQUIRES: stepped cycles.
   void WholeSlice() {
@@ -115,6 +125,22 @@ TEST_CASE_METHOD(DefragTest,
 }
 
 #ifndef MAYFLY_SANITIZE  // in whose builds no block is left where it is
+TEST_CASE_METHOD(DefragTest, "after a pass that was of use another one begins at once") {
+  const SteppedCycles cycles;
+  Run({"CONFIG", "SET", "active-defrag-threshold-lower", "0"});
+  MakeHoles();
+  defragmenter.NoteChurn(now());
+  REQUIRE(GoOn());
+  REQUIRE(GoOn());
+  while (server().sliced_work.waits()) Slice();
+  REQUIRE(stats().defrag_moved > 0);
+  CHECK(looked() == kKeys / 5);
+  CHECK(defragmenter.moves());
+  REQUIRE(GoOn());
+  Slice();
+  CHECK(looked() > kKeys / 5);
+}
+
 TEST_CASE_METHOD(DefragTest,
                  "after a pass that was of no use keys rest for ten seconds, although memory is unused") {
   Run({"CONFIG", "SET", "active-defrag-threshold-lower", "0"});  // any unused memory is a reason
@@ -210,6 +236,57 @@ TEST_CASE_METHOD(DefragTest, "while keys move the unused memory is measured agai
   WholeSlice();
   CHECK(defragmenter.moves() == !stops);
   CHECK(stats().defrag_percent == (stops ? 0 : 2));
+}
+
+TEST_CASE_METHOD(DefragTest, "keys move in whatever database they are") {
+  const SteppedCycles cycles;
+  const auto databases = GENERATE(std::vector<std::string>{"3"}, std::vector<std::string>{"0", "7", "15"});
+  for (const std::string& database : databases) {
+    Run({"SELECT", database});
+    MakeHoles();
+  }
+  defragmenter.NoteChurn(now());
+  REQUIRE(GoOn());
+  RunOnePass();
+  CHECK(looked() == databases.size() * kKeys / 5);
+  CHECK(stats().defrag_moved > looked() / 2);
+}
+
+TEST_CASE_METHOD(DefragTest, "a pass begins with the first key, wherever the last one was broken off") {
+  const SteppedCycles cycles;
+  Run({"SELECT", "3"});
+  MakeHoles();
+  defragmenter.NoteChurn(now());
+  REQUIRE(GoOn());
+  REQUIRE(GoOn());
+  for (int slice = 0; slice < 1000 && looked() < kKeys / 10; ++slice) Slice();
+  SteppedCycles::Advance(server().server.cycle_rate.ToCycles(Defragmenter::kSliceUs));
+  Slice();
+  REQUIRE_FALSE(server().sliced_work.waits());
+  Run({"CONFIG", "SET", "activedefrag", "no"});
+  Finish();
+  const uint64_t before = looked();
+  REQUIRE(before >= kKeys / 10);
+  REQUIRE(before < kKeys / 5);
+  Run({"SELECT", "0"});
+  MakeHoles();
+  Run({"CONFIG", "SET", "activedefrag", "yes"});
+  REQUIRE(GoOn());
+  RunOnePass();
+  CHECK(looked() - before == 2 * kKeys / 5);
+}
+
+TEST_CASE_METHOD(DefragTest, "databases without keys take part of a slice, too") {
+  const SteppedCycles cycles;
+  Run({"SELECT", "15"});
+  MakeHoles();
+  defragmenter.NoteChurn(now());
+  REQUIRE(GoOn());
+  REQUIRE(GoOn());
+  for (int slice = 0; slice < 7; ++slice) Slice();
+  CHECK(looked() == 0);
+  Slice();
+  CHECK(looked() > 0);
 }
 
 TEST_CASE_METHOD(DefragTest, "while a script runs for too long nothing moves") {

@@ -195,6 +195,41 @@ TEST_CASE_METHOD(FailoverTest,
 }
 
 TEST_CASE_METHOD(FailoverTest,
+                 "who has handed over keeps no stale value: the new master may have dropped it by its tag") {
+  Run({"SET", "k", "old", "PX", "50", "STALE", "600000", "TAGS", "1", "t"});
+  AdvanceTime(50);
+  BeginHandover();
+  Asked();
+  CHECK(Field("everything", "stale_values") == "1");  // this server may stay the master
+  const bool hands_over = GENERATE(true, false);
+  targets.last().Answer(hands_over ? "+CONTINUE 0123456789012345678901234567890123456789\r\n"
+                                   : "-ERR no\r\n");
+  AdvanceTime(0);
+  REQUIRE(Role() == (hands_over ? "slave" : "master"));
+  const bool in_time = GENERATE(true, false);  // before this server is a master again
+  if (in_time) Slice();
+  if (in_time) CHECK(Field("everything", "stale_values") == (hands_over ? "0" : "1"));
+  CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(Run({"TAKE", "k", "LEASE", "1000"}).elements.at(1) == (hands_over ? Null() : Bulk("old")));
+}
+
+TEST_CASE_METHOD(FailoverTest,
+                 "after a handover that was given up no other master is asked to become a replica") {
+  BeginHandover();
+  const std::string question = Asked();
+  REQUIRE(question.ends_with(" FAILOVER"));
+  CHECK(Run({"FAILOVER", "ABORT"}) == Ok());
+  AdvanceTime(0);
+  REQUIRE(Role() == "master");
+  CHECK(Run({"REPLICAOF", "elsewhere", "7000"}) == Ok());
+  AdvanceTime(0);
+  REQUIRE(targets.count() == 2);
+  const std::string later = Asked();
+  CHECK(later.starts_with("PSYNC "));
+  CHECK_FALSE(later.ends_with(" FAILOVER"));
+}
+
+TEST_CASE_METHOD(FailoverTest,
                  "after a break the question is asked again: the replica may be the master already") {
   BeginHandover();
   Asked();

@@ -24,6 +24,15 @@ std::vector<std::string> Load(const std::string& code) {
   return {"FUNCTION", "LOAD", "#!lua name=x\n" + code};
 }
 
+// Its functions answer with the library's name.
+std::vector<std::string> LoadOrReplace(const std::string& library,
+                                       const std::vector<std::string>& functions) {
+  std::string text = "#!lua name=" + library + "\n";
+  for (const std::string& function : functions)
+    text += "redis.register_function('" + function + "', function() return '" + library + "' end)\n";
+  return {"FUNCTION", "LOAD", "REPLACE", text};
+}
+
 }  // namespace
 
 TEST_CASE_METHOD(ScriptsBesideRedis, "functions are called and listed as in Redis") {
@@ -117,6 +126,53 @@ TEST_CASE_METHOD(ScriptsBesideRedis, "libraries are loaded or refused as in Redi
          {"FUNCTION", "LIST", "WITHCODE", "LIBRARYNAME", "X*"},
          {"FUNCTION", "FLUSH", "ASYNC"}},
         protocol);
+  }
+}
+
+TEST_CASE_METHOD(ScriptsBesideRedis,
+                 "a library that replaces another one may not take a third one's function, as in Redis") {
+  const Words list_a = {"FUNCTION", "LIST", "LIBRARYNAME", "a", "WITHCODE"};
+  const Words list_b = {"FUNCTION", "LIST", "LIBRARYNAME", "b", "WITHCODE"};
+  for (const int protocol : {2, 3}) {
+    Compare({{"FUNCTION", "FLUSH"},
+             LoadOrReplace("a", {"fa"}),
+             LoadOrReplace("b", {"fb"}),
+             LoadOrReplace("b", {"fa"}),
+             LoadOrReplace("b", {"FA"}),
+             LoadOrReplace("b", {"fb", "fa"}),
+             LoadOrReplace("c", {"fa"}),
+             {"FUNCTION", "STATS"},
+             list_a,
+             list_b,
+             {"FCALL", "fa", "0"},
+             {"FCALL", "fb", "0"},
+             {"FUNCTION", "DELETE", "b"},
+             {"FCALL", "fa", "0"},
+             {"FCALL", "fb", "0"}},
+            protocol);
+  }
+}
+
+TEST_CASE_METHOD(ScriptsBesideRedis,
+                 "a library that is replaced may name its functions anew, and gives the old names away") {
+  for (const int protocol : {2, 3}) {
+    Compare({{"FUNCTION", "FLUSH"},
+             LoadOrReplace("a", {"fa"}),
+             LoadOrReplace("a", {"FA"}),
+             {"FUNCTION", "LIST"},
+             {"FCALL", "fa", "0"},
+             LoadOrReplace("a", {"fx"}),
+             {"FUNCTION", "LIST"},
+             {"FCALL", "fa", "0"},
+             {"FCALL", "fx", "0"},
+             LoadOrReplace("b", {"fa"}),
+             {"FCALL", "fa", "0"},
+             LoadOrReplace("a", {"fa"}),
+             {"FUNCTION", "DELETE", "a"},
+             {"FCALL", "fa", "0"},
+             {"FCALL", "fx", "0"},
+             {"FUNCTION", "STATS"}},
+            protocol);
   }
 }
 

@@ -104,6 +104,23 @@ TEST_CASE_METHOD(
   CHECK(Replication("master_full_syncs") == "1");
 }
 
+TEST_CASE_METHOD(ReplicaLinkTest,
+                 "a Redis that takes the place of a Mayfly as the master is not trusted as one") {
+  const bool is_mayfly = GENERATE(true, false);
+  CAPTURE(is_mayfly);
+  SyncWithMayfly(FileWith({{"SET", "a", "1"}}), 100);
+  master().HangUp();
+  AdvanceTime(MasterLink::kRetryMs);
+  master().Accept();
+  master().Answer("+PONG\r\n");
+  master().Answer("+OK\r\n");
+  master().Answer(is_mayfly ? "+OK mayfly\r\n" : "+OK\r\n");
+  master().Answer("+CONTINUE\r\n");
+  REQUIRE(Replication("master_link_status") == "up");
+  Command({"PUBLISH", "__mayfly__", "c*2\r\n$3\r\nDEL\r\n$1\r\na\r\n"});
+  CHECK(Run({"EXISTS", "a"}) == Integer(is_mayfly ? 0 : 1));
+}
+
 TEST_CASE_METHOD(ReplicaLinkTest, "an answer without an end does not fill memory") {
   Run({"REPLICAOF", "there", "7000"});
   AdvanceTime(0);

@@ -1,5 +1,6 @@
 // EVAL and its kin, as sessions: what scripts may do, and that nothing that one does reaches the next.
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time/tsc.h"
@@ -463,6 +464,63 @@ TEST_CASE_METHOD(ScriptTest, "a long function is told by FUNCTION STATS and ende
         Error("BUSY Redis is busy running a script. You can only call FUNCTION KILL or SHUTDOWN NOSAVE."));
   CHECK(other.Run({"FUNCTION", "KILL"}) == Ok());
   Slice();
+  CHECK(TakeReply().text.starts_with("ERR Script killed by user"));
+}
+
+TEST_CASE_METHOD(ScriptTest, "a function that has written is ended by no KILL and goes on to its end") {
+  SetOption("busy-reply-threshold", "1");
+  Run({"FUNCTION", "LOAD",
+       "#!lua name=l\nredis.register_function('f', function() redis.call('SET', 'k', 'begun') "
+       "for i = 1, 3e7 do end redis.call('SET', 'k', 'ended') return 'done' end)"});
+  TestClient& other = Connect();
+  CHECK(Run({"FCALL", "f", "0"}) == NoReply());
+  for (const char* container : {"FUNCTION", "SCRIPT"}) {
+    CHECK(other.Run({container, "KILL"}) ==
+          Error("UNKILLABLE Sorry the script already executed write commands against the dataset. You can "
+                "either wait the script termination or kill the server in a hard way using the SHUTDOWN "
+                "NOSAVE command."));
+  }
+  SliceToEnd();
+  CHECK(TakeReply() == Bulk("done"));
+  CHECK(Run({"GET", "k"}) == Bulk("ended"));
+  CHECK(other.Run({"FUNCTION", "KILL"}) == Error("NOTBUSY No scripts in execution right now."));
+}
+
+// What counts is the command, as in Redis: what it has changed nobody asks.
+TEST_CASE_METHOD(ScriptTest, "a script or function can be ended until it has run a command that writes") {
+  SetOption("busy-reply-threshold", "1");
+  Run({"SET", "text", "t"});
+  const auto [call, can_be_ended] =
+      GENERATE(std::pair<std::string, bool>{"redis.call('GET', 'text')", true},
+               std::pair<std::string, bool>{"redis.call('PUBLISH', 'c', 'm')", true},
+               std::pair<std::string, bool>{"redis.call('PFCOUNT', 'h')", true},
+               std::pair<std::string, bool>{"redis.pcall('SET', 'k')", true},
+               std::pair<std::string, bool>{"redis.pcall('NOSUCH')", true},
+               std::pair<std::string, bool>{"redis.call('DEL', 'absent')", false},
+               std::pair<std::string, bool>{"redis.call('SORT', 'absent')", false},
+               std::pair<std::string, bool>{"redis.pcall('INCR', 'text')", false});
+  CAPTURE(call);
+  const std::string body = call + " for i = 1, 3e7 do end return 1";
+  Run({"FUNCTION", "LOAD", "#!lua name=l\nredis.register_function('f', function() " + body + " end)"});
+  TestClient& other = Connect();
+  for (const bool is_function : {false, true}) {
+    CHECK((is_function ? Run({"FCALL", "f", "0"}) : Eval(body)) == NoReply());
+    const Reply ended = other.Run({is_function ? "FUNCTION" : "SCRIPT", "KILL"});
+    CHECK((can_be_ended ? ended == Ok() : ended.text.starts_with("UNKILLABLE")));
+    SliceToEnd();
+    const Reply reply = TakeReply();
+    CHECK((can_be_ended ? reply.text.starts_with("ERR Script killed by user") : reply == Integer(1)));
+  }
+}
+
+TEST_CASE_METHOD(ScriptTest, "a script whose only write found no memory can be ended") {
+  SetOption("busy-reply-threshold", "1");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), std::string(2000, 'x')});
+  Run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  Run({"CONFIG", "SET", "maxmemory", "1"});
+  CHECK(Eval("redis.pcall('SET', 'a', 1) for i = 1, 3e7 do end return 1") == NoReply());
+  CHECK(Connect().Run({"SCRIPT", "KILL"}) == Ok());
+  SliceToEnd();
   CHECK(TakeReply().text.starts_with("ERR Script killed by user"));
 }
 

@@ -282,4 +282,14 @@ TEST_CASE_METHOD(SnapshotCheckTest,
   CHECK(Check(whole) == "");
 }
 
+TEST_CASE_METHOD(SnapshotCheckTest, "a file that the disk does not give whole is not called damaged") {
+  const std::string whole = FileOf("REDIS0010", [](rdb::Out& out) { String(out, "a"); });
+  disk.piece = whole.size() / 2 + 1;
+  for (const size_t read : {1, 2, 3}) {  // the last one only sees that nothing follows
+    CAPTURE(read);
+    disk.FailAt(1 + read, EIO);
+    CHECK(Check(whole) == "cannot read ./f: Input/output error");
+  }
+}
+
 }  // namespace mayfly::testing

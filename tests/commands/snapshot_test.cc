@@ -548,17 +548,42 @@ TEST_CASE_METHOD(SnapshotTest,
   FillWith(100);
   Run({"SAVE"});
   const std::string file = disk.files().at(kSnapshotPath);
-  for (const size_t call : {1, 2}) {  // to open, to read
-    disk.Put(kSnapshotPath, file);
+  disk.piece = file.size() / 4 + 1;
+  for (const size_t call : {1, 2, 3, 4, 5, 6}) {  // to open, to read, and to read that nothing follows
+    CAPTURE(call);
     Run({"FLUSHALL"});
+    disk.Put(kSnapshotPath, file);
     disk.FailAt(call, EIO);
     snapshots().LoadSoon(now());
     FinishLoad();
     disk.FailAt(0, 0);
-    CHECK_FALSE(disk.files().contains(kSnapshotPath));
-    CHECK((disk.files().at(kSnapshotPath + ".unread") == file));
+    CHECK((disk.files() == std::map<std::string, std::string>{{kSnapshotPath + ".unread", file}}));
     CHECK(Run({"SAVE"}) == Ok());
+    disk.Remove(kSnapshotPath + ".unread");
   }
+}
+
+TEST_CASE_METHOD(SnapshotTest, "a load that cannot read on says why, and what it has read is there") {
+  FillWith(100);
+  Run({"SAVE"});
+  const std::string file = disk.files().at(kSnapshotPath);
+  disk.piece = file.size() / 2;
+  const std::string problem = "cannot read ./dump.rdb: Input/output error";
+  const bool may_lack_keys = GENERATE(true, false);
+  SetOption("rdb-load-damaged", may_lack_keys ? "yes" : "no");
+  Run({"FLUSHALL"});
+  disk.FailAt(3, EIO);
+  if (may_lack_keys) {
+    CHECK(snapshots().LoadNow({}, now()) == problem);
+  } else {
+    snapshots().LoadSoon(now());
+    FinishLoad();
+    CHECK(snapshots().refused() == problem + "; with rdb-load-damaged yes, what precedes it is loaded");
+  }
+  CHECK(Run({"DBSIZE"}).integer > 20);
+  CHECK(Run({"DBSIZE"}).integer < 80);
+  const std::string path = kSnapshotPath + (may_lack_keys ? ".unread" : "");
+  CHECK((disk.files() == std::map<std::string, std::string>{{path, file}}));
 }
 
 TEST_CASE_METHOD(SnapshotTest,

@@ -4,7 +4,8 @@
 #include <cerrno>
 #include <string>
 
-#include "commands/master_world.h"
+#include "commands/follow_world.h"
+#include "server/figures/stats.h"
 
 namespace mayfly::testing {
 namespace {
@@ -22,6 +23,25 @@ class StopWaitTest : public MasterTest {
 
   TestClient& chief = Connect();
   TestClient& writer = Connect();
+};
+
+// The follower is to stop.
+class StopOfReplicaTest : public FollowTest {
+ public:
+  StopOfReplicaTest() { FollowTest::Follow(); }
+  ~StopOfReplicaTest() {
+    follower.server().server.stop_wait.reset();
+    follower.server().server.snapshots.reset();  // the disk must outlive the thread of a save
+  }
+  bool stops() { return follower.server().server.shutdown_requested; }
+  uint64_t saves() { return follower.server().server.stats.saves.saves; }
+  // To the end of the save that the stop has begun.
+  void Finish() {
+    follower.FinishSave();
+    for (int turn = 0; turn < 3; ++turn) follower.AdvanceTime(0);
+  }
+
+  TestClient& chief = follower.Connect();
 };
 
 }  // namespace
@@ -155,6 +175,83 @@ TEST_CASE_METHOD(StopWaitTest, "nobody waits without need, or with NOW") {
     CHECK(Run({"SHUTDOWN", "NOW", "NOSAVE"}) == NoReply());
   }
   CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopOfReplicaTest,
+                 "a replica does not wait for its own replicas: they get all keys from the master, too") {
+  const bool is_promoted = GENERATE(false, true);
+  CAPTURE(is_promoted);
+  if (is_promoted) REQUIRE(follower.Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  FakeReplica third(follower.server());
+  third.GreetAsMayfly();
+  third.client.RunRaw("PSYNC ? -1\r\n");
+  REQUIRE(Link("connected_slaves") == "1");
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  CHECK(stops() != is_promoted);
+}
+
+TEST_CASE_METHOD(StopOfReplicaTest,
+                 "a replica that stops saves once: what comes meanwhile comes again later") {
+  for (int i = 0; i < 300; ++i) Run({"SET", "k" + std::to_string(i), "v"});
+  Carry();
+  CHECK(chief.RunRaw("SHUTDOWN SAVE\r\n").empty());
+  follower.AdvanceTime(0);
+  REQUIRE(follower.snapshots().saving());
+  Run({"SET", "late", "v"});
+  CarryBytes();
+  REQUIRE(follower.Run({"EXISTS", "late"}) == Integer(1));
+  Finish();
+  CHECK(stops());
+  CHECK(saves() == 1);
+}
+
+TEST_CASE_METHOD(StopOfReplicaTest,
+                 "a replica whose file cannot be written tries once more, and stops then") {
+  Run({"SET", "k", "v"});
+  Carry();
+  follower.disk.FailAt(1, ENOSPC);
+  CHECK(chief.RunRaw("SHUTDOWN SAVE\r\n").empty());
+  follower.AdvanceTime(0);
+  Finish();
+  CHECK(stops());
+  CHECK(saves() == 1);
+  CHECK(follower.disk.files().contains(kSnapshotPath));
+}
+
+TEST_CASE_METHOD(StopWaitTest,
+                 "a stop that was given up has asked in vain: the next one asks the replica again") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  CHECK(replica.Take() == Heard{"SET a 1", "REPLCONF GETACK *"});
+  CHECK(Run({"SHUTDOWN", "ABORT"}) == Ok());
+  AdvanceTime(0);
+  CHECK(chief.RunRaw("") == "-ERR Errors trying to SHUTDOWN. Check logs.\r\n");
+  chief.RunRaw("SHUTDOWN NOSAVE\r\n");
+  AdvanceTime(0);
+  CHECK(replica.Take() == Heard{"REPLCONF GETACK *"});
+  replica.Confirm();
+  AdvanceTime(0);
+  CHECK(stops());
+}
+
+TEST_CASE_METHOD(StopWaitTest, "of the words SAVE and NOSAVE the last one counts, whoever says it") {
+  FakeReplica& replica = Follow();
+  Run({"SET", "a", "1"});
+  const bool saves = GENERATE(true, false);
+  chief.RunRaw(saves ? "SHUTDOWN NOSAVE\r\n" : "SHUTDOWN SAVE\r\n");
+  TestClient& second = Connect();
+  CHECK(second.RunRaw(saves ? "SHUTDOWN SAVE\r\n" : "SHUTDOWN NOSAVE\r\n").empty());
+  TestClient& third = Connect();
+  CHECK(third.RunRaw("SHUTDOWN\r\n").empty());  // it says neither
+  replica.Take();
+  replica.Confirm();
+  AdvanceTime(0);
+  FinishSave();
+  AdvanceTime(0);
+  AdvanceTime(0);
+  CHECK(stops());
+  CHECK(disk.files().contains(kSnapshotPath) == saves);
 }
 
 TEST_CASE_METHOD(StopWaitTest,

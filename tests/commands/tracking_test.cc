@@ -97,6 +97,17 @@ TEST_CASE_METHOD(TrackingTest, "one's own changes are reported after the reply, 
 }
 
 TEST_CASE_METHOD(TrackingTest,
+                 "what is remembered takes at most a quarter of what clients' unread replies may take") {
+  SetOption("maxmemory", "8gb");  // of which 16 MB are left for replies
+  Run({"CLIENT", "TRACKING", "ON"});
+  const std::string name(10'000, 'n');
+  for (int i = 0; i < 1000; ++i) RunRaw(EncodeRequest({"GET", name + std::to_string(i)}));
+  CHECK(server().tracking.bytes() <= size_t{4} << 20);
+  CHECK(server().tracking.bytes() > size_t{3} << 20);
+  CHECK(Told().empty());
+}
+
+TEST_CASE_METHOD(TrackingTest,
                  "with OPTIN only what follows CLIENT CACHING YES is remembered, a whole transaction too") {
   Run({"CLIENT", "TRACKING", "ON", "OPTIN"});
   Run({"GET", "a"});
