@@ -65,8 +65,8 @@ def inject_all(source, patterns, path):
 
 def built(source):
     tools = os.path.join(ROOT, "build", "test-tools")
-    if os.path.isdir(tools):
-        shutil.copytree(tools, os.path.join(source, "build", "test-tools"), symlinks=True, dirs_exist_ok=True)
+    if os.path.isdir(tools) and not os.path.exists(os.path.join(source, "build", "test-tools")):
+        shutil.copytree(tools, os.path.join(source, "build", "test-tools"), symlinks=True)
     build = os.path.join(source, "build", "test-release")
     subprocess.run([os.path.join(source, "scripts", "build"), build, *OPTIONS], check=True)
     return build
