@@ -56,7 +56,24 @@ def build_image(store, root):
     store("bud", "--isolation", "chroot", "--format", "docker", "--pull-never", "--tag", NAME, root)
 
 
-def run_image(store, work, say):
+def check_sbom(tree, root, work, say):
+    """docs/releases.md makes the image's SBOM from the packages that the image says it has."""
+    form = "beside ${Package} ${Version} ${Architecture}\\n"
+    listed = said("chroot", root, "dpkg-query", "--show", f"--showformat={form}")
+    words = [os.path.join(tree, "scripts", "sbom"), os.path.join(root, "usr", "local", "bin", "mayfly"), "mayfly-image", "0", "amd64"]
+    words += ["--os-release", os.path.join(root, "etc", "os-release")]
+    done = subprocess.run(words, input=listed, stdout=subprocess.PIPE, text=True)
+    expect(done.returncode == 0, "scripts/sbom failed")
+    with open(os.path.join(work, "mayfly-image.spdx.json"), "w", encoding="utf-8") as file:
+        file.write(done.stdout)
+    names = {package["name"] for package in json.loads(done.stdout)["packages"]}
+    with open(os.path.join(root, "var", "lib", "dpkg", "status"), encoding="utf-8") as file:
+        installed = {line.split()[1] for line in file if line.startswith("Package: ")}
+    expect(names - {"mayfly-image"} == installed and "libuv1" in names, f"the SBOM has {sorted(names)}")
+    say(f"SBOM: {len(names)} packages")
+
+
+def run_image(tree, store, work, say):
     image = json.loads(store("inspect", "--type", "image", NAME))
     config = image["Docker"]["config"]
     health = config.get("Healthcheck") or {}
@@ -65,6 +82,7 @@ def run_image(store, work, say):
     container = store("from", NAME)
     try:
         root = store("mount", container)
+        check_sbom(tree, root, work, say)
         with Container(root, config, work) as running:
             start_s = running.wait_healthy(health["Test"])
             expect(running.status("NSpid")[-1] == "1", "the program is not process 1 of its container")
@@ -138,7 +156,7 @@ def run(tally, root):
     steps = (
         ("the base image", lambda: import_base(store, work)),
         ("the Dockerfile builds", lambda: build_image(store, root)),
-        ("the container runs, is healthy, ends", lambda: run_image(store, work, notes.append)),
+        ("the container runs, is healthy, ends", lambda: run_image(root, store, work, notes.append)),
         ("the next container has the keys", lambda: restart_image(store, work, notes.append)),
     )
     for name, step in steps:

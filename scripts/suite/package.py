@@ -15,12 +15,15 @@ import traceback
 from booted import Machine
 from container import Failed
 from debian import expect, make_root, own_release, said
+from repository import check_repository, check_sbom, signing
 
 SYSTEM = ("systemd", "systemd-sysv", "dbus", "logrotate")
 UNIT = "mayfly.service"
 SOCKET = "mayfly.socket"
 EXPOSURE_MAX = 2.0
 LOG = "/var/log/mayfly/mayfly.log"
+SOURCES = "/etc/apt/sources.list.d/mayfly.list"
+KEYRING = "/repository/mayfly.gpg"
 
 
 # ---- what the package holds
@@ -129,7 +132,10 @@ class Service:
 
 
 def install(machine):
-    machine.said("apt-get", "install", "--yes", "--no-install-recommends", "/mayfly.deb")
+    """From the repository, as README says; the machine reaches no other one."""
+    machine.shell(f"echo 'deb [signed-by={KEYRING}] file:/repository {own_release()[1]} main' > {SOURCES}")
+    machine.said("apt-get", "update", f"-oDir::Etc::SourceList={SOURCES}", "-oDir::Etc::SourceParts=-", "-oAPT::Get::List-Cleanup=0", "--error-on=any")
+    machine.said("apt-get", "install", "--yes", "--no-install-recommends", "mayfly")
     service = Service(machine)
     service.expect_active()
     complaints = machine.said("systemd-analyze", "--man=no", "verify", UNIT)
@@ -264,7 +270,8 @@ def remove(machine):
 def purge(machine):
     machine.shell(f"rm -r /etc/systemd/system/{UNIT}.d; systemctl daemon-reload")
     machine.said("apt-get", "purge", "--yes", "mayfly")
-    left = "find / -xdev ( -path /proc -o -path /var/log/apt -o -path /var/log/journal ) -prune -o -name *mayfly* -print"
+    machine.shell(f"rm {SOURCES}")
+    left = "find / -xdev ( -path /proc -o -path /repository -o -path /var/log/apt -o -path /var/log/journal ) -prune -o -name *mayfly* -print"
     found = [line for line in machine.said(*left.split()).splitlines() if line != "/mayfly.deb"]
     expect(not found, f"after a purge there is still {' '.join(found)}")
     expect(machine.run("getent", "passwd", "mayfly")[1] == "", "the user is still there")
@@ -272,7 +279,7 @@ def purge(machine):
     expect(machine.run("bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/6379")[0] != 0, "somebody still listens")
 
 
-def prepare(work, deb):
+def prepare(work, deb, repository):
     """A copy of the Debian root with the package beside it, and the packages that it depends on ready to be installed."""
     base, root = os.path.join(work, "debian"), os.path.join(work, "root")
     # A package is for the release that it was built on.
@@ -282,6 +289,7 @@ def prepare(work, deb):
     said("cp", "-a", base, root)
     shutil.copy("/etc/resolv.conf", os.path.join(root, "etc", "resolv.conf"))
     shutil.copy(deb, os.path.join(root, "mayfly.deb"))
+    shutil.copytree(repository, os.path.join(root, "repository"))
     said("chroot", root, "apt-get", "update")
     said("chroot", root, "apt-get", "install", "--yes", "--download-only", "--no-install-recommends", "/mayfly.deb")
     return root
@@ -290,7 +298,7 @@ def prepare(work, deb):
 def run(tally, root):
     print("Debian package", flush=True)
     script = os.path.join(root, "scripts", "install-packages")
-    if subprocess.run([script, "build", "package", "package-test"], stdin=subprocess.DEVNULL).returncode != 0:
+    if subprocess.run([script, "build", "package", "package-test", "release"], stdin=subprocess.DEVNULL).returncode != 0:
         tally.step("packages for the package", 0, 1, 0.0)
         return
     work = os.path.join(root, "build", "package-test")
@@ -321,11 +329,17 @@ def run(tally, root):
     notes.append(note)
     step("the manual pages", check_manual, tree, daemon)
     step("the completions", check_completions, tree, daemon)
+    _, note = step("the SBOM", check_sbom, deb)
+    notes.append(note)
     notes.append(f"package {os.path.getsize(deb) // 1000} KB")
+    with signing(work):
+        ready, repository = step("scripts/repository", check_repository, root, work, deb)
+    if not ready:
+        return
     if os.geteuid() != 0:
         tally.step("the package in use", 0, 1, 0.0, "namespaces, chroot and debootstrap need root")
         return
-    ready, system = step("a Debian to install it in", prepare, work, deb)
+    ready, system = step("a Debian to install it in", prepare, work, deb, repository)
     if not ready:
         return
     try:
