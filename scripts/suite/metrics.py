@@ -19,7 +19,7 @@ from http.client import HTTPConnection
 
 import yaml
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tests", "bench", "runner"))
+sys.path.append(os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", "..", "tests", "bench", "runner"))
 
 import certificates
 import metered

@@ -7,7 +7,7 @@ import sys
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
+sys.path.append(os.path.join(ROOT, "tests", "bench", "runner"))
 
 from servers import Server, ServerFailed, Spec, free_port
 from wire import Wire

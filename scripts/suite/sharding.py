@@ -17,7 +17,7 @@ import time
 import traceback
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
+sys.path.append(os.path.join(ROOT, "tests", "bench", "runner"))
 
 import pods
 import programs

@@ -19,7 +19,7 @@ import traceback
 from dataclasses import dataclass, field
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-sys.path.insert(0, os.path.join(ROOT, "tests", "bench", "runner"))
+sys.path.append(os.path.join(ROOT, "tests", "bench", "runner"))
 
 import certificates
 import sentinels
