@@ -10,12 +10,12 @@
 #include <string_view>
 #include <vector>
 
-#include <sys/random.h>
-
 #include "sim/fleet.h"
 #include "support/request_text.h"
 #include "training/traffic.h"
 #include "training/type_traffic.h"
+
+#include <sys/random.h>
 
 namespace mayfly::training {
 namespace {
