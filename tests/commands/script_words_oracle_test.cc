@@ -111,22 +111,18 @@ constexpr const char* kLibraries[] = {
     "redis.register_function{FUNCTION_NAME='f', CallBack=function() return 1 end, Flags={}, DESCRIPTION='d'}",
     "redis.register_function{function_name=7, callback=function() return 1 end, description=8}",
     "redis.register_function{function_name='f', callback=function() return 1 end, description=''}",
-    "redis.register_function{function_name='f', callback=function() return 1 end, "
-    "description='two\\r\\nlines'}",
+    "redis.register_function{function_name='f', callback=function() end, description='two\\r\\nlines'}",
     "redis.register_function{function_name='f', callback=function() return 1 end, [1]='x'}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags={}}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags={'NO-WRITES'}}",
-    "redis.register_function{function_name='f', callback=function() return 1 end, flags={'no-writes', "
-    "'no-writes'}}",
+    "redis.register_function{function_name='f', callback=function() end, flags={'no-writes', 'no-writes'}}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags={5}}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags={{}}}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags={x='nosuch'}}",
-    "redis.register_function{function_name='f', callback=function() return 1 end, flags={'no-writes', nil, "
-    "'nosuch'}}",
+    "redis.register_function{function_name='f', callback=function() end, flags={'no-writes', nil, 'nosuch'}}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags='no-writes'}",
     "redis.register_function{function_name='f', callback=function() return 1 end, flags={'raw'}}",
-    "redis.register_function{function_name='f', callback=function() return 1 end, flags={'allow-oom', "
-    "'no-cluster'}}",
+    "redis.register_function{function_name='f', callback=function() end, flags={'allow-oom', 'no-cluster'}}",
     "redis.register_function{function_name='a.b', callback=function() return 1 end}",
     "redis.register_function{function_name='', callback=function() return 1 end}",
     "redis.register_function{function_name='f', callback='f'}",
