@@ -55,9 +55,9 @@ struct Outside {
   uint64_t random_seed;
   CycleRate cycle_rate;
   std::string run_id;
-  std::string build_id =
-      "0000000000000000";  // of the daemon's source; zeros: of a program that is not the daemon
-  Log* log = nullptr;      // null: no log
+  // Of the daemon's source; zeros: of a program that is not the daemon.
+  std::string build_id = "0000000000000000";
+  Log* log = nullptr;                             // null: no log
   const MemoryLimitFiles* limit_files = nullptr;  // null: neither the process's memory nor its limit is read
 };
 

@@ -148,10 +148,10 @@ class MasterLink final : public LatePart,
   std::unique_ptr<Transfer> transfer_;  // owns the file
   size_t heard_ = 0;                    // bytes of the stream that have run in this turn
   uint64_t retry_mono_ms_ = 0;
-  uint64_t pause_ms_ =
-      0;  // the last one of PutOff; 0: none since the link was up, or the operator named a master
-  bool left_out_told_ =
-      false;  // the log has keys that the snapshot before the last pause has and that are left out here
+  // The last pause of PutOff; 0: none since the link was up, or since the operator named a master.
+  uint64_t pause_ms_ = 0;
+  // The log names what was left out of the snapshot before that pause.
+  bool left_out_told_ = false;
   uint64_t told_mono_ms_ = 0;
   std::string logged_;  // the last logged reason for a lost link; "": none since the link was up
   uint64_t logged_mono_ms_ = 0;

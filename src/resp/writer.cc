@@ -46,8 +46,8 @@ void Writer::BulkInteger(int64_t value) {
 void Writer::BulkShared(SharedBytes block, size_t offset, size_t length) {
   assert(length <= block.size() && offset <= block.size() - length);
   if (length <= OutputChain::kCopyMax) return Bulk({block.data() + offset, length});
-  out_->RequireRoom(
-      length);  // before the command changes anything: the chain learns of a splice only after it
+  // Before the command changes anything: the chain finds out about a splice only when it has the splice.
+  out_->RequireRoom(length);
   Header('$', static_cast<int64_t>(length));
   out_->AppendShared(std::move(block), offset, length);
   Literal("\r\n");

@@ -79,8 +79,8 @@ struct LoadResult {
   uint64_t homeless = 0;        // not loaded: the database does not exist here, or the slot is another node's
   uint64_t libraries = 0;       // of functions, loaded
   uint64_t refused = 0;         // libraries that cannot be loaded
-  uint64_t lost =
-      0;  // keys with something that Mayfly alone has and that cannot be read, and such fields of the file
+  // Keys with something that Mayfly alone has and that cannot be read, and such fields of the file.
+  uint64_t lost = 0;
   uint64_t bytes = 0;  // of the file
   uint64_t took_ms = 0;
   unsigned stream_database = 0;  // kStreamDatabaseField
