@@ -162,6 +162,62 @@ TEST_CASE("plaintext that waits in the transport is run without a further read, 
   CHECK(peer.link().read_calls == reads + 1);
 }
 
+TEST_CASE(
+    "what waits in the transport when the connection is reset behind it runs, for a client that wants no "
+    "replies") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  peer.Request({"CLIENT", "REPLY", "OFF"});
+  server.Settle();
+  // While one megabyte of requests waits in the transport, another one arrives in the kernel, and the end behind it.
+  for (const char* const part : {"first:", "last:"}) {
+    for (int i = 0; i < 40; ++i) peer.Request({"SET", part + std::to_string(i), std::string(25'000, 'v')});
+    server.Turn();
+  }
+  REQUIRE(peer.unread_by_program() != 0);
+  peer.Reset();
+  server.Settle();
+  CHECK(server.keys() == 80);
+  CHECK(peer.closed());
+  CHECK(server.Info("connected_clients") == 1);
+}
+
+TEST_CASE("a broken record ends the client after the plaintext before it, and the client is told why") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  REQUIRE(server.Ask(peer, {"PING"}) == Simple("PONG"));
+  for (int i = 0; i < 40; ++i) peer.Request({"SET", "k" + std::to_string(i), std::string(25'000, 'v')});
+  peer.link().Send(std::string("!\1\0\0", 4));  // of an unknown kind
+  server.Turn();
+  CHECK_FALSE(peer.closed());
+  CHECK(server.keys() < 10);
+  server.Settle();
+  CHECK(server.keys() > 35);
+  CHECK(peer.closed());
+  peer.Take();
+  CHECK(peer.transport()->state() == net::Transport::State::kBroken);
+  CHECK(peer.transport()->Problem() == "a wrong record");
+}
+
+TEST_CASE("plaintext counts once as input, and what waits in the transport as the memory of its client") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  REQUIRE(server.Ask(peer, {"PING"}) == Simple("PONG"));
+  const uint64_t input = server.stats().net_input_bytes;
+  const uint64_t memory = server.stats().client_bytes;
+  size_t size = 0;
+  for (int i = 0; i < 40; ++i) {
+    const std::string request = EncodeRequest({"SET", "k", std::string(25'000, 'v')});
+    peer.Send(request);
+    size += request.size();
+  }
+  server.Turn(2);
+  CHECK(server.stats().client_bytes > memory + size / 2);
+  server.Settle();
+  CHECK(peer.Take() == Repeat("+OK\r\n", 40));
+  CHECK(server.stats().net_input_bytes == input + size);
+}
+
 TEST_CASE("a big argument arrives through a transport, with and without runs") {
   SealedServer server;
   Peer& peer = server.Connect();
@@ -274,6 +330,20 @@ TEST_CASE("a server that stops writes what waits, ends the transports, and ends"
   CHECK(slow.transport()->state() == net::Transport::State::kEnded);
   CHECK(peer.Take() == Repeat("+PONG\r\n", 1'000));
   CHECK(peer.transport()->state() == net::Transport::State::kEnded);
+}
+
+TEST_CASE("a server that stops runs what waits in the transports first") {
+  SealedServer server;
+  Peer& peer = server.Connect();
+  for (int i = 0; i < 40; ++i) peer.Request({"SET", "k", std::string(25'000, 'v')});
+  server.Turn();
+  server.Raise(SIGTERM);
+  for (int ms = 0; ms < 400 && !server.ended(); ++ms) {
+    server.AdvanceTime(1);
+    if (peer.ended()) peer.Leave();
+  }
+  CHECK(server.ended());
+  CHECK(peer.Take() == Repeat("+OK\r\n", 40));
 }
 
 TEST_CASE("clients that vanish with plaintext in their transport leave nothing behind") {

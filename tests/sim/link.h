@@ -54,9 +54,10 @@ class Link {
   void Close();
   bool readable() const noexcept { return !inbound_.empty() || reset_by_peer_ || EndReached(); }
   bool has_input() const noexcept { return !inbound_.empty(); }
-  // As poll reports it on Linux (POLLHUP): neither side will send any more. A unix socket hangs up as soon as
-  // the peer closes it, even if bytes are left to read.
+  // As poll reports it on Linux (POLLHUP): neither side will send any more, or the peer has reset the connection. A unix
+  // socket hangs up as soon as the peer closes it, even if bytes are left to read.
   bool hung_up() const noexcept {
+    if (reset_by_peer_) return true;
     return !local_path.empty() ? peer_left_ : ended_by_peer_ && unsent_.empty() && output_ended_;
   }
   // As on Linux: at least a third of the buffer is free, or an error waits.
