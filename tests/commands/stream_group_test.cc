@@ -191,6 +191,28 @@ TEST_CASE_METHOD(GroupTest, "a group's lag is known beside a deleted entry that 
   CHECK(Group().elements[0].elements[11] == Null());
 }
 
+TEST_CASE_METHOD(GroupTest,
+                 "a group that a trim has overtaken has read what went, with the next entry that it reads") {
+  const auto progress = [&] {
+    const std::vector<Reply> group = Group().elements.at(0).elements;
+    return Array({group[9], group[11]});  // entries-read, lag
+  };
+  Add("4-1", "5-1");
+  Run({"XGROUP", "CREATE", "s", "g", "0", "ENTRIESREAD", "0"});
+  CHECK(progress() == Array({Integer(0), Integer(5)}));
+  Run({"XTRIM", "s", "MAXLEN", "2"});
+  CHECK(progress() == Array({Integer(0), Integer(2)}));
+  CHECK(Read("a", ">", "1") == Delivered("4-1"));
+  CHECK(progress() == Array({Integer(4), Integer(1)}));
+  CHECK(Read("a", ">", "1") == Delivered("5-1"));
+  CHECK(progress() == Array({Integer(5), Integer(0)}));
+  // Also a group that has read some of what went.
+  Run({"XGROUP", "SETID", "s", "g", "2-1", "ENTRIESREAD", "2"});
+  Add("6-1");
+  CHECK(Read("a", ">", "2") == Delivered("4-1", "5-1"));
+  CHECK(progress() == Array({Integer(5), Integer(1)}));
+}
+
 TEST_CASE_METHOD(GroupTest, "a client waits for entries that nobody of its group has got") {
   Run({"XGROUP", "CREATE", "s", "g", "$"});
   TestClient first(server());

@@ -247,4 +247,37 @@ TEST_CASE_METHOD(BesideRedis, "commands on streams answer as redis-server does, 
   }
 }
 
+TEST_CASE_METHOD(
+    BesideRedis,
+    "a trim of whole nodes removes 100 nodes at most, but with LIMIT as many entries as that says") {
+  int next = 1;
+  const auto add = [&](std::vector<Words>& requests, int entries) {
+    for (; entries != 0; --entries)
+      requests.push_back({"XADD", "s", std::to_string(next++) + "-0", "f", std::string(20, 'v')});
+  };
+  const Words length = {"XLEN", "s"};
+  std::vector<Words> requests = {{"CONFIG", "SET", "stream-node-max-entries", "2"}};
+  for (const Words& trim :
+       std::vector<Words>{{"XTRIM", "s", "MAXLEN", "~", "0"},
+                          {"XTRIM", "s", "MINID", "~", "9999"},
+                          {"XTRIM", "s", "MAXLEN", "~", "0", "LIMIT", "0"},
+                          {"XTRIM", "s", "MINID", "~", "9999", "LIMIT", "0"},
+                          {"XTRIM", "s", "MAXLEN", "~", "0", "LIMIT", "301"},
+                          {"XADD", "s", "MAXLEN", "~", "1", "9998-*", "f", "v"},
+                          {"XADD", "s", "MAXLEN", "~", "1", "LIMIT", "0", "9998-*", "f", "v"}}) {
+    requests.push_back({"DEL", "s"});
+    add(requests, 450);
+    requests.insert(requests.end(), {trim, length});
+  }
+  Compare(requests, 2);
+  // Where entries are not counted a node may have any number of them, and the trim ends at 10,000.
+  requests = {{"CONFIG", "SET", "stream-node-max-entries", "0"},
+              {"CONFIG", "SET", "stream-node-max-bytes", "16"},
+              {"DEL", "s"}};
+  add(requests, 10'200);
+  requests.insert(requests.end(),
+                  {{"XTRIM", "s", "MAXLEN", "~", "0"}, length, {"XTRIM", "s", "MAXLEN", "~", "0"}, length});
+  Compare(requests, 2);
+}
+
 }  // namespace mayfly::testing
