@@ -278,6 +278,120 @@ TEST_CASE_METHOD(TasksLimitsTest,
   CHECK(distinct({"MATCH", "late*"}) == std::set<std::string>{"late", "later"});
 }
 
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "TIMERS and DRAIN leave out tasks that were invalidated, removed yet or not") {
+  for (const int tasks : {1'200, 11'000}) {
+    CAPTURE(tasks);
+    Run({"FLUSHALL"});
+    for (int i = 1; i <= tasks; ++i)
+      Run({"SET", "t" + std::to_string(i), "v", "PX", "100000", "TAGS", "1", "red", "INTO", "jobs"});
+    Run({"SET", "stays", "v", "PX", "100000", "INTO", "jobs"});
+    CHECK(Run({"INVALIDATE", "red"}) == Integer(tasks));
+    REQUIRE(server().databases.waiting_keys() + server().databases.total_keys() > 600);
+    CHECK(Timers("jobs") == Words{"stays"});
+    CHECK(Run({"DRAIN", "jobs", "COUNT", "600"}) == Integer(1));
+    CHECK(KeysIn("jobs") == Words{"stays"});
+    AdvanceTime(0);
+    CHECK(Run({"DBSIZE"}) == Integer(1));
+    CHECK(KeysIn("jobs") == Words{"stays"});
+    CHECK(Info("tasks_waiting") == 0);
+  }
+}
+
+TEST_CASE_METHOD(TasksLimitsTest, "a task counts as an expired key when it goes, on time or late") {
+  const auto expired = [&] {
+    const std::string info = Run({"INFO", "everything"}).text;
+    const size_t at = info.find("\r\nexpired_keys:");
+    REQUIRE(at != std::string::npos);
+    return std::stoll(info.substr(at + 15));
+  };
+  SetOption("namespace", "mail prefix mail:");
+  const auto of_namespace = [&] {
+    const std::string info = Run({"INFO", "namespaces"}).text;
+    const size_t at = info.find("expired=");
+    REQUIRE(at != std::string::npos);
+    return std::stoll(info.substr(at + 8));
+  };
+  Run({"SET", "mail:1", "v", "PX", "20", "INTO", "jobs"});
+  AdvanceTime(20);
+  CHECK(expired() == 1);
+  CHECK(of_namespace() == 1);
+  Run({"SET", "bad", "no stream"});
+  Run({"SET", "mail:2", "v", "PX", "20", "INTO", "bad"});
+  AdvanceTime(20);
+  CHECK(expired() == 1);
+  Run({"DEL", "bad"});
+  AdvanceTime(1'000);
+  CHECK(Run({"XLEN", "bad"}) == Integer(1));
+  CHECK(expired() == 2);
+  CHECK(of_namespace() == 2);
+  Run({"SET", "mail:3", "v", "PX", "20000", "INTO", "jobs"});
+  Run({"DRAIN", "jobs"});
+  CHECK(expired() == 3);
+  CHECK(of_namespace() == 3);
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "the stream that a task makes has no TTL, whatever options give to new keys") {
+  for (const auto& [option, value] :
+       std::vector<std::pair<std::string, std::string>>{{"default-ttl", "100"},
+                                                        {"max-ttl", "100"},
+                                                        {"ttl-rule", "job* default 100"},
+                                                        {"ttl-required", "yes"}}) {
+    CAPTURE(option);
+    SetOption(option, value);
+    CHECK(Run({"SET", "k", "v", "PX", "20", "INTO", "jobs"}) == Ok());
+    AdvanceTime(20);
+    CHECK(Run({"XLEN", "jobs"}) == Integer(1));
+    CHECK(Run({"TTL", "jobs"}) == Integer(-1));
+    Run({"FLUSHALL"});
+    SetOption(option, option == "ttl-required" ? "no" : option == "ttl-rule" ? "" : "0");
+  }
+}
+
+TEST_CASE_METHOD(TasksLimitsTest, "the nodes of a task's stream are as long as stream-node-max-bytes says") {
+  Run({"CONFIG", "SET", "stream-node-max-bytes", "200"});
+  for (int i = 1; i <= 6; ++i) {
+    Run({"SET", "k" + std::to_string(i), std::string(150, 'v'), "PX", "20", "INTO", "jobs", "MAXLEN", "2"});
+    AdvanceTime(20);
+  }
+  CHECK(KeysIn("jobs") == Words{"k5", "k6"});
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "a key with as many tags as there may be becomes no task, and stays what it is") {
+  Words tagged = {"SET", "k", "v", "EX", "100", "TAGS", "255"};
+  for (int i = 0; i < 255; ++i) tagged.push_back("tag:" + std::to_string(i));
+  Words both = tagged;
+  both.insert(both.end(), {"INTO", "jobs"});
+  const Reply refused = Run(both);
+  CHECK(refused.kind == Reply::Kind::kError);
+  CHECK(Run({"EXISTS", "k"}) == Integer(0));
+  CHECK(Run(tagged) == Ok());
+  CHECK(Run({"EXPIRE", "k", "50", "INTO", "jobs"}) == refused);
+  CHECK(Run({"TTL", "k"}) == Integer(100));
+  // A rule gives a stream to others only.
+  SetOption("ttl-rule", "* into jobs");
+  CHECK(Run({"EXPIRE", "k", "50"}) == Integer(1));
+  CHECK(Run({"SET", "l", "v", "EX", "50"}) == Ok());
+  CHECK(Timers("jobs") == Words{"l"});
+  CHECK(Run({"TAGS", "k"}).elements.size() == 255);
+  AdvanceTime(50'000);
+  CHECK(KeysIn("jobs") == Words{"l"});
+  CHECK(Run({"EXISTS", "k"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
+                 "under a rule for every key the rule's own stream is a plain key with a TTL") {
+  SetOption("ttl-rule", "* into jobs");
+  Run({"XADD", "jobs", "1-1", "f", "v"});
+  CHECK(Run({"PEXPIRE", "jobs", "20"}) == Integer(1));
+  CHECK(Info("tasks_waiting") == 0);
+  AdvanceTime(20);
+  CHECK(Run({"EXISTS", "jobs"}) == Integer(0));
+  CHECK(Info("tasks_late") == 0);
+}
+
 TEST_CASE_METHOD(TasksLimitsTest, "MAXLEN trims whole nodes at a delivery, and listeners hear of it") {
   SetOption("stream-node-max-entries", "3");
   TakeChanges();
