@@ -195,4 +195,34 @@ TEST_CASE_METHOD(FunctionDumpBesideRedis, "a payload that is cut anywhere is ref
   }
 }
 
+TEST_CASE_METHOD(FunctionDumpBesideRedis,
+                 "without rdbcompression a library is dumped as it is, as in Redis") {
+  Oracle oracle({"--rdbcompression", "no"});
+  SetOption("rdbcompression", "no");
+  Both(oracle, {"FUNCTION", "LOAD", LongLibrary()});
+  const Reply plain = Both(oracle, {"FUNCTION", "DUMP"});
+  CHECK(plain.text.find(LongLibrary()) != std::string::npos);
+  SetOption("rdbcompression", "yes");
+  CHECK(Run({"FUNCTION", "DUMP"}).text.size() < plain.text.size() / 2);
+  for (const char* compresses : {"no", "yes"}) {
+    SetOption("rdbcompression", compresses);
+    CHECK(Run({"FUNCTION", "RESTORE", Run({"FUNCTION", "DUMP"}).text, "FLUSH"}) == Ok());
+    CHECK(Run({"FCALL", "f17", "0"}) == Integer(17));
+  }
+}
+
+// What a library has kept is in the memory of Lua, and goes with the old library.
+TEST_CASE_METHOD(FunctionDumpBesideRedis, "a library that is restored begins anew, as in Redis") {
+  Oracle oracle;
+  const std::string counts =
+      "#!lua name=counts\nlocal n = 0\nredis.register_function('count', function() n = n + 1 return n end)";
+  Both(oracle, {"FUNCTION", "LOAD", counts});
+  const std::string payload = PayloadOf({counts});
+  for (const char* policy : {"REPLACE", "FLUSH", "APPEND"}) {
+    for (int call = 0; call < 2; ++call) Both(oracle, {"FCALL", "count", "0"});
+    Both(oracle, {"FUNCTION", "RESTORE", payload, policy});
+    Both(oracle, {"FCALL", "count", "0"});
+  }
+}
+
 }  // namespace mayfly::testing

@@ -176,4 +176,46 @@ TEST_CASE_METHOD(ScriptsBesideRedis,
   }
 }
 
+TEST_CASE_METHOD(
+    ScriptsBesideRedis,
+    "what a library keeps of redis.register_function registers nothing later, nor after a failed load") {
+  const std::string keeps =
+      "#!lua name=keeps\nlocal register = redis.register_function\n"
+      "register('later', function() return register('more', function() return 1 end) end)";
+  for (const int protocol : {2, 3}) {
+    Compare({{"FUNCTION", "FLUSH"},
+             {"FUNCTION", "LOAD", keeps},
+             {"FCALL", "later", "0"},
+             {"FUNCTION", "LOAD", "#!lua name=other\nerror('no')"},
+             {"FCALL", "later", "0"},
+             {"FUNCTION", "LOAD", "#!lua name=other\nreturn +"},
+             {"FCALL", "later", "0"},
+             {"FUNCTION", "LOAD", "REPLACE", "#!lua name=keeps\nredis.register_function('later', 5)"},
+             {"FCALL", "later", "0"},
+             {"FCALL", "more", "0"},
+             {"FUNCTION", "STATS"}},
+            protocol);
+  }
+}
+
+TEST_CASE_METHOD(ScriptsBesideRedis,
+                 "a library that is loaded again begins anew, also with the same text, as in Redis") {
+  const std::string counts =
+      "#!lua name=counts\nlocal n = 0\nredis.register_function('count', function() n = n + 1 return n end)";
+  Compare({{"FUNCTION", "FLUSH"},
+           {"FUNCTION", "LOAD", counts},
+           {"FCALL", "count", "0"},
+           {"FCALL", "count", "0"},
+           {"FUNCTION", "LOAD", counts},
+           {"FCALL", "count", "0"},
+           {"FUNCTION", "LOAD", "REPLACE", counts},
+           {"FCALL", "count", "0"},
+           {"FUNCTION", "LOAD", "REPLACE", "#!lua name=counts\nerror('no')"},
+           {"FCALL", "count", "0"},
+           {"FUNCTION", "DELETE", "counts"},
+           {"FUNCTION", "LOAD", counts},
+           {"FCALL", "count", "0"}},
+          2);
+}
+
 }  // namespace mayfly::testing

@@ -603,4 +603,24 @@ TEST_CASE_METHOD(CommandTest, "what a script has put into KEYS or ARGV goes with
         Array({Integer(1), Bulk("k"), Bulk("v")}));
 }
 
+TEST_CASE_METHOD(ScriptTest,
+                 "negative numbers are sent to commands like positive ones, whole ones without a fraction") {
+  const std::vector<std::pair<std::string, std::string>> sent = {{"-1", "-1"},
+                                                                 {"-0.5", "-0.5"},
+                                                                 {"-2^53", "-9007199254740992"},
+                                                                 {"-1e15", "-1000000000000000"},
+                                                                 {"-1e21", "-1e+21"},
+                                                                 {"-1e300", "-1e+300"},
+                                                                 {"1e300", "1e+300"},
+                                                                 {"1/0", "inf"},
+                                                                 {"-1/0", "-inf"}};
+  for (const auto& [number, text] : sent) {
+    CAPTURE(number);
+    CHECK(Eval("return redis.call('ECHO', " + number + ")") == Bulk(text));
+  }
+  Run({"SET", "n", "10"});
+  CHECK(Eval("return redis.call('INCRBY', 'n', -3)") == Integer(7));
+  CHECK(Eval("return redis.call('INCRBY', 'n', -0.5)").text.starts_with("ERR value is not an integer"));
+}
+
 }  // namespace mayfly::testing
