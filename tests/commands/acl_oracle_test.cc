@@ -191,6 +191,13 @@ const std::vector<Words> kCalls = {{"GET", "r"},
 
 class AclOracleTest : public BesideRedis {};
 
+class RenamedBesideRedis : public BesideRedis {
+ public:
+  RenamedBesideRedis() : BesideRedis({"--rename-command", "get", "g"}) {
+    REQUIRE(server().commands.Rename("get", "g") == std::nullopt);
+  }
+};
+
 class CategoryTest : public CommandTest {
  public:
   using Names = std::set<std::string>;
@@ -253,7 +260,12 @@ TEST_CASE_METHOD(AclOracleTest,
                  "a dry run tells of the command, the key or the channel, by what a command does to its "
                  "keys") {  // long: one table
   const std::vector<Words> rules = {{"+@all", "%R~r*", "%W~w*", "~b*", "&c*"},
-                                    {"+@all", "~b*", "(+get %R~r*)", "(+publish &c*)", "(+subscribe &d*)"}};
+                                    {"+@all", "~b*", "(+get %R~r*)", "(+publish &c*)", "(+subscribe &d*)"},
+                                    {"+@all", "~r*", "(+@all ~w* ~b*)", "(+@all &c*)"},
+                                    {"+@all", "~w*", "(+@all ~r* ~b*)", "(+@all ~r ~w)"},
+                                    {"+@all", "-@write", "~*", "(+@all ~w*)", "(+@all allchannels)"},
+                                    {"+@read", "%R~*", "(+@write %W~w*)", "(+@pubsub &c* &d)"},
+                                    {"+@all", "%W~*", "(+@all %R~r*)", "(+mget +exists ~b ~r)"}};
   for (const Words& list : rules) {
     Words set = {"ACL", "SETUSER", "t", "reset"};
     set.insert(set.end(), list.begin(), list.end());
@@ -340,6 +352,31 @@ TEST_CASE_METHOD(AclOracleTest, "a script may do what its user may") {
            {"EVAL", "return redis.acl_check_cmd('nosuch')", "0"},
            {"AUTH", "default", "x"}},
           2);
+}
+
+TEST_CASE_METHOD(AclOracleTest, "a call with an allowed first argument runs until a later rule ends that") {
+  std::vector<Words> requests = {
+      {"ACL", "SETUSER", "t", "reset", "on", "nopass", "+auth", "+select|1", "+select|TWO", "+object|freq"},
+      {"AUTH", "t", "any"}};
+  const std::vector<Words> calls = {
+      {"SELECT", "1"}, {"SELECT", "0"},         {"SELECT", "01"}, {"SELECT", "two"}, {"SELECT", "1", "2"},
+      {"SELECT"},      {"OBJECT", "FREQ", "k"}, {"OBJECT"},       {"AUTH", "x"},     {"GET", "1"}};
+  for (const Words& rules : std::vector<Words>{{},
+                                               {"-select"},
+                                               {"+select|1", "-@connection"},
+                                               {"+select|1", "+@connection", "+select|0", "-select"},
+                                               {"+select|0", "(+select|1)"},
+                                               {"reset", "on", "nopass"}}) {
+    Words set = {"ACL", "SETUSER", "t"};
+    set.insert(set.end(), rules.begin(), rules.end());
+    requests.push_back({"AUTH", "default", "x"});
+    requests.push_back(set);
+    requests.push_back({"AUTH", "t", "any"});
+    requests.insert(requests.end(), calls.begin(), calls.end());
+  }
+  requests.push_back({"AUTH", "default", "x"});
+  requests.push_back({"SELECT", "0"});
+  for (const int protocol : {2, 3}) Compare(requests, protocol);
 }
 
 TEST_CASE_METHOD(AclOracleTest, "arguments of ACL are refused in Redis's words") {
@@ -441,6 +478,67 @@ TEST_CASE_METHOD(CategoryTest, "the log tells of the same refusals as Redis's") 
   }
   CHECK(WithoutClients(Run({"ACL", "LOG"})) == WithoutClients(Ask({"ACL", "LOG"})));
   CHECK(WithoutClients(Run({"ACL", "LOG", "2"})) == WithoutClients(Ask({"ACL", "LOG", "2"})));
+}
+
+TEST_CASE_METHOD(AclOracleTest, "SORT may follow patterns if one selector allows both SORT and all keys") {
+  for (const int protocol : {2, 3}) {
+    Compare({{"ACL", "SETUSER", "t", "reset", "on", "nopass", "+sort", "+sort_ro", "~a*", "(+get ~*)",
+              "(+sort %W~*)"},
+             {"AUTH", "t", "any"},
+             {"SORT", "a"},
+             {"SORT", "a", "BY", "b*"},
+             {"SORT", "a", "GET", "b*"},
+             {"SORT_RO", "a", "BY", "b*"},
+             {"AUTH", "default", "x"},
+             {"ACL", "SETUSER", "t", "(+sort %R~*)"},
+             {"AUTH", "t", "any"},
+             {"SORT", "a", "BY", "b*"},
+             {"SORT", "a", "GET", "b*"},
+             {"SORT_RO", "a", "BY", "b*"},
+             {"AUTH", "default", "x"}},
+            protocol);
+  }
+}
+
+TEST_CASE_METHOD(CategoryTest, "the log tells what a transaction was refused when it ran, as Redis's") {
+  const std::vector<Words> requests = {
+      {"ACL", "SETUSER", "t", "reset", "on", "nopass", "+@all", "~a*", "&c*"},
+      {"AUTH", "t", "any"},
+      {"MULTI"},
+      {"EVAL", "return redis.pcall('get', 'b')", "0"},
+      {"ACL", "SETUSER", "t", "resetkeys", "resetchannels", "-set"},
+      {"SET", "a1", "x"},
+      {"GET", "a1"},
+      {"PUBLISH", "c", "m"},
+      {"EXEC"}};
+  for (const Words& request : requests) {
+    const Reply here = Run(request);
+    CHECK(here == Ask(request));
+  }
+  CHECK(WithoutClients(Run({"ACL", "LOG"})) == WithoutClients(Ask({"ACL", "LOG"})));
+}
+
+TEST_CASE_METHOD(RenamedBesideRedis, "rules name a renamed command as before, and calls by its new name") {
+  for (const int protocol : {2, 3}) {
+    Compare({{"ACL", "SETUSER", "t", "reset", "on", "nopass", "+@all", "-get", "-set", "~a*"},
+             {"ACL", "SETUSER", "t", "+g"},
+             {"ACL", "SETUSER", "t", "-g"},
+             {"ACL", "DRYRUN", "t", "g", "a"},
+             {"ACL", "DRYRUN", "t", "get", "a"},
+             {"AUTH", "t", "any"},
+             {"g", "a"},
+             {"get", "a"},
+             {"ACL", "SETUSER", "t", "+get"},
+             {"ACL", "GETUSER", "t"},
+             {"g", "a"},
+             {"g", "b"},
+             {"get", "a"},
+             {"ACL", "DRYRUN", "t", "g", "a"},
+             {"ACL", "DRYRUN", "t", "g", "b"},
+             {"EVAL", "return redis.pcall('g', 'a')", "0"},
+             {"AUTH", "default", "x"}},
+            protocol);
+  }
 }
 
 }  // namespace mayfly::testing

@@ -313,6 +313,33 @@ TEST_CASE_METHOD(AclTest,
   CHECK(lines().size() == 2);
 }
 
+TEST_CASE_METHOD(AclTest,
+                 "for CONFIG REWRITE a user is a line also if its rules are those of a plain default user") {
+  const auto lines = [&] {
+    std::vector<std::string> written;
+    CHECK(UserLines(server().server, written) == std::nullopt);
+    return written;
+  };
+  const std::string all = " nopass ~* &* +@all";
+  SetUser("admin", {"on", "nopass", "+@all", "~*", "&*"});
+  CHECK(lines() == std::vector<std::string>{"admin on" + all});
+  SetUser("default", {"off"});
+  CHECK(lines() == std::vector<std::string>{"admin on" + all, "default off" + all});
+  SetUser("default", {"on"});
+  CHECK(lines() == std::vector<std::string>{"admin on" + all});
+  // What requirepass says is said there, what says otherwise is a line.
+  SetOption("requirepass", "secret");
+  client().session().LogIn(&server().server.users.default_user());
+  SetUser("admin", {">secret"});
+  CHECK(lines() == std::vector<std::string>{LineOf("admin").substr(std::string("user ").size())});
+  SetUser("default", {"nopass"});
+  CHECK(lines().size() == 2);
+  SetUser("default", {">secret"});
+  CHECK(lines().size() == 1);
+  SetUser("default", {">other"});
+  CHECK(lines().size() == 2);
+}
+
 TEST_CASE_METHOD(AclTest, "the users of the conf file are there from the start, and a wrong line ends it") {
   StartWith("user", "app on nopass ~app:* +@read (%R~b +get)");
   CHECK(LoadUsersAtStart(server().server) == std::nullopt);

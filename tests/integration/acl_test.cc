@@ -35,6 +35,30 @@ TEST_CASE("users of the conf file are there at the start, and CONFIG REWRITE kee
   }
 }
 
+TEST_CASE("a user of any name and with any rules comes back from the line that CONFIG REWRITE writes") {
+  const Folder folder;
+  const std::string file = folder / "my.conf";
+  std::ofstream(file) << "# mine\n";
+  std::string users;
+  {
+    const Daemon daemon({file});
+    Client client(daemon);
+    for (const char* const name :
+         {"", "admin", "a\"b", "it's", "a\\b", "#app", "\xC3\xA4", "\x7F", "user", "~*", "include"})
+      REQUIRE(client.Run({"ACL", "SETUSER", name, "on", ">p", "~a'\"\\b*", "%R~#", "&\xC3\xA4", "+get",
+                          "(~\xC3\xA4 +set)", "(~x\") +del)"}) == "OK");
+    // As a default user that nobody has changed.
+    REQUIRE(client.Run({"ACL", "SETUSER", "root", "on", "nopass", "~*", "&*", "+@all"}) == "OK");
+    REQUIRE(client.Run({"ACL", "SETUSER", "sleeper", "nopass", "~*", "&*", "+@all"}) == "OK");
+    REQUIRE(client.Run({"CONFIG", "REWRITE"}) == "OK");
+    users = client.Run({"ACL", "LIST"});
+  }
+  const Daemon daemon({file});
+  Client client(daemon);
+  CHECK(client.Run({"ACL", "LIST"}) == users);
+  CHECK(client.Run({"AUTH", "root", "any"}) == "OK");
+}
+
 TEST_CASE("a file of users is read at the start, saved, and loaded again") {
   const Folder folder;
   const std::string file = folder / "users.acl";

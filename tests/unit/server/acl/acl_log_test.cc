@@ -57,6 +57,11 @@ TEST_CASE("only the newest entries are compared, and no more are kept than asked
   CHECK(log.entries()[0].object == "k0");
   CHECK(log.entries()[0].count == 1);
   CHECK(log.entries()[10].object == "k1");
+  for (int i = 0; i < 10; ++i) log.Add(Denied("new" + std::to_string(i), 1), 11);
+  log.Add(Denied("k0", 1), 2);
+  REQUIRE(log.entries().size() == 2);
+  CHECK(log.entries()[0].object == "k0");
+  CHECK(log.entries()[1].object == "new9");
   log.Add(Denied("k", 1), 0);
   CHECK(log.entries().empty());
 }
@@ -65,6 +70,15 @@ TEST_CASE("of a long key or name only the beginning is kept") {
   AclLog log;
   log.Add(Denied(std::string(5000, 'x'), 1), 128);
   CHECK(log.entries()[0].object == std::string(AclLog::kLongestText, 'x'));
+  AclLog::Entry entry = Denied("k", 1);
+  entry.user = std::string(AclLog::kLongestText, 'u') + "one";
+  log.Add(entry, 128);
+  CHECK(log.entries()[0].user == std::string(AclLog::kLongestText, 'u'));
+  // Names that begin with the same bytes count as one.
+  entry.user = std::string(AclLog::kLongestText, 'u') + "other";
+  log.Add(entry, 128);
+  CHECK(log.entries().size() == 2);
+  CHECK(log.entries()[0].count == 2);
 }
 
 }  // namespace mayfly
