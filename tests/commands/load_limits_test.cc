@@ -123,6 +123,29 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(load_beside({"DEL", "key"}) == "tagged ns:key | tagged ns:key key | ");
 }
 
+TEST_CASE_METHOD(SnapshotTest,
+                 "a load leaves out the keys of each namespace that was flushed, and those alone") {
+  SetOption("namespace", "a prefix a: b prefix b: ab prefix ab: all prefix z");
+  const Words keys = {"a",   "a:",   "a:1", "a;", "ab:1", "abc", "b",
+                      "b:1", "ba:1", "c:1", "y",  "z",    "z:1", "zz"};
+  for (const std::string& key : keys) Run({"SET", key, "v"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  disk.piece = 1;
+  const auto left_after = [&](const Words& spaces) {
+    Run({"FLUSHALL"});
+    snapshots().LoadSoon(now());
+    for (const std::string& space : spaces) REQUIRE(Run({"NSFLUSH", space}).kind == Reply::Kind::kInteger);
+    FinishLoad();
+    std::string left;
+    for (const std::string& key : keys) left += Run({"EXISTS", key}) == Integer(1) ? key + " " : "";
+    return left;
+  };
+  CHECK(left_after({"a"}) == "a a; ab:1 abc b b:1 ba:1 c:1 y z z:1 zz ");
+  CHECK(left_after({"a", "b", "a"}) == "a a; ab:1 abc b ba:1 c:1 y z z:1 zz ");
+  CHECK(left_after({"all", "b", "ab"}) == "a a: a:1 a; abc b ba:1 c:1 y ");
+  CHECK(left_after({"ab", "b", "a", "all"}) == "a a; abc b ba:1 c:1 y ");
+}
+
 TEST_CASE_METHOD(SnapshotTest, "EXPLOG's records come back with their databases, kinds, keys and values") {
   SetOption("expire-log-size", "1mb");
   SetOption("expire-log-values", "100");

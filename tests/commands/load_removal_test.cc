@@ -115,6 +115,20 @@ TEST_CASE_METHOD(LoadRemovalTest, "a key that a client has made, and then rename
   }
 }
 
+TEST_CASE_METHOD(LoadRemovalTest,
+                 "a key that was removed before SWAPDB does not come, and its namesake does") {
+  Run({"SELECT", "1"});
+  Run({"SET", "k", "second"});
+  Run({"SELECT", "0"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  LoadBeside({"DEL", "k"}, {"SWAPDB", "0", "1"});
+  CHECK(Run({"GET", "k"}) == Bulk("second"));
+  CHECK(Run({"EXISTS", "other"}) == Integer(0));
+  Run({"SELECT", "1"});
+  CHECK(Run({"EXISTS", "k"}) == Integer(0));
+  CHECK(Run({"EXISTS", "other"}) == Integer(1));
+}
+
 TEST_CASE_METHOD(LoadRemovalTest, "a condition that does not hold, or an error, leaves the key to come") {
   for (const Words& call : std::vector<Words>{{"EXPIRE", "k", "-1", "XX"},
                                               {"EXPIRE", "k", "-1", "GT"},

@@ -192,6 +192,15 @@ TEST_CASE_METHOD(SurvivalTest, "the version of the file is 12 only if a hash has
   CHECK(Head() == "REDIS0010");
 }
 
+TEST_CASE_METHOD(SurvivalTest, "a field with a deadline makes the version 12 in whichever database it is") {
+  Run({"SET", "k", "v"});
+  Run({"SELECT", "3"});
+  Run({"HSET", "hash", "f", "v"});
+  Run({"HEXPIRE", "hash", "50", "FIELDS", "1", "f"});
+  Run({"SAVE"});
+  CHECK(Head() == "REDIS0012");
+}
+
 TEST_CASE_METHOD(SurvivalTest, "a set with very many deadlines comes back with all of them") {
   constexpr int kMembers = 20'000;
   std::vector<std::string> words{"SADDEX", "set", "50"};

@@ -210,11 +210,60 @@ TEST_CASE_METHOD(Values,
     return rdb::StreamTypeOf(*stream);
   };
   CHECK(type_of({0, 0}, 0) == type::kStream2);
+  CHECK(type_of({5, 5}, 0) == type::kStream2);
   CHECK(type_of({0, 0}, 3) == type::kStream2);
   CHECK(type_of({1, 0}, 3) == type::kStream2);
   CHECK(type_of({2, 0}, 3) == type::kStream);
   CHECK(type_of({3, 0}, 3) == type::kStream2);
   CHECK(type_of({4, 0}, 3) == type::kStream);
+}
+
+TEST_CASE_METHOD(
+    Values, "one group that the older type does not carry is enough for the newer one, wherever it stands") {
+  const auto type_of = [&](const std::vector<std::pair<StreamId, int64_t>>& groups) {
+    auto stream = std::make_unique<StreamValue>();
+    for (uint64_t i = 1; i <= 3; ++i) Append(*stream, {i, 0}, {"f", "v"});
+    int name = 0;
+    for (const auto& [last_delivered, entries_read] : groups)
+      stream->EditGroups().Add("g" + std::to_string(name++), last_delivered, entries_read);
+    const uint8_t type = rdb::StreamTypeOf(*stream);
+    ComesBack(Put("k", std::move(stream)), type, type == type::kStream ? 9 : version::kRedis70);
+    return type;
+  };
+  const std::pair<StreamId, int64_t> plain{{2, 0}, StreamGroup::kUnknown};
+  const std::pair<StreamId, int64_t> computed{{3, 0}, StreamGroup::kUnknown};
+  const std::pair<StreamId, int64_t> counted{{2, 0}, 2};
+  const std::pair<StreamId, int64_t> none_read{{2, 0}, 0};
+  CHECK(type_of({}) == type::kStream);
+  CHECK(type_of({plain, plain}) == type::kStream);
+  for (const auto& other : {computed, counted, none_read}) {
+    CHECK(type_of({other}) == type::kStream2);
+    CHECK(type_of({other, plain, plain}) == type::kStream2);
+    CHECK(type_of({plain, other, plain}) == type::kStream2);
+    CHECK(type_of({plain, plain, other}) == type::kStream2);
+  }
+}
+
+TEST_CASE_METHOD(Values, "a stream keeps its greatest deleted ID, whatever the number of its additions is") {
+  for (const uint64_t added : {uint64_t{2}, uint64_t{3}, uint64_t{9}}) {
+    auto stream = std::make_unique<StreamValue>();
+    for (uint64_t i = 1; i <= 3; ++i) Append(*stream, {i, 0}, {"f", "v"});
+    stream->Delete({1, 0});
+    stream->SetAdded(added);
+    ComesBack(Put("k", std::move(stream)), type::kStream2, version::kRedis70);
+  }
+  auto stream = std::make_unique<StreamValue>();
+  Append(*stream, {1, 0}, {"f", "v"});
+  stream->SetMaxDeletedId({0, 1});  // the smallest
+  ComesBack(Put("k", std::move(stream)), type::kStream2, version::kRedis70);
+  auto added = std::make_unique<StreamValue>();
+  Append(*added, {1, 0}, {"f", "v"});
+  added->SetAdded(0);  // fewer than there are
+  ComesBack(Put("k", std::move(added)), type::kStream2, version::kRedis70);
+  auto later = std::make_unique<StreamValue>();
+  Append(*later, {1, 0}, {"f", "v"});
+  later->SetLastId({UINT64_MAX, UINT64_MAX});
+  ComesBack(Put("k", std::move(later)), type::kStream, 9);
 }
 
 TEST_CASE_METHOD(Values, "streams keep their counters, also without entries") {
