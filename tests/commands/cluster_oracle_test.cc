@@ -337,6 +337,37 @@ const std::vector<Words> kClusterCommands = {
     {"COMMAND", "GETKEYS", "GET", "a"},
 };
 
+// "b" and "bar" are here, "a" and "foo" the other node's.
+const std::vector<Words> kWithFewRights = {
+    {"ACL", "SETUSER", "t", "reset", "on", "nopass", "+@all", "-mset", "~a*", "~b*"},
+    {"AUTH", "t", "any"},
+    {"SET", "b", "1"},
+    {"GET", "b"},
+    {"GET", "a"},
+    {"SET", "a", "1"},
+    {"INCR", "a"},
+    {"GET", "foo"},
+    {"GET", "hello"},
+    {"SET", "hello", "1"},
+    {"MGET", "b", "a"},
+    {"MGET", "a", "foo"},
+    {"MSET", "a", "1"},
+    {"GET", "b{x}"},
+    {"SSUBSCRIBE", "a"},
+    {"SPUBLISH", "a", "m"},
+    {"MULTI"},
+    {"GET", "b"},
+    {"GET", "a"},
+    {"EXEC"},
+    {"EVAL", "return redis.pcall('get', KEYS[1])", "1", "b"},
+    {"EVAL", "return redis.pcall('get', 'a')", "1", "b"},
+    {"EVAL", "return redis.pcall('get', 'hello')", "1", "b"},
+    {"EVAL", "return 1", "1", "a"},
+    {"EVAL", "return 1", "1", "foo"},
+    {"AUTH", "default", "x"},
+    {"DEL", "b"},
+};
+
 // "a" and "{a}..." are the master's, "b" is a third node's. In Redis a replica takes messages to shard channels, too.
 const std::vector<Words> kAtReplica = {
     {"GET", "a"},
@@ -418,6 +449,13 @@ TEST_CASE_METHOD(ClusterBesideRedis, "requests are redirected and refused as by 
     Speak(protocol);
     for (const std::vector<Words>& requests : {kRequests, kTransactions, kScripts, kClusterCommands})
       Compare(requests);
+  }
+}
+
+TEST_CASE_METHOD(ClusterBesideRedis, "who has few rights is refused, or sent to another node, as by Redis") {
+  for (const char* protocol : {"2", "3"}) {
+    Speak(protocol);
+    Compare(kWithFewRights);
   }
 }
 

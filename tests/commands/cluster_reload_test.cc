@@ -139,6 +139,48 @@ TEST_CASE_METHOD(ReloadTest, "many keys are dropped in slices, and those that st
   CHECK(Run({"DBSIZE"}) == Integer(2000));
 }
 
+TEST_CASE_METHOD(ReloadTest, "slots that go while the keys of others are dropped lose all their keys, too") {
+  for (int i = 0; i < 1000; ++i) {
+    Run({"SET", "{b}" + std::to_string(i), "x"});
+    Run({"SET", "{bar}" + std::to_string(i), "x"});
+  }
+  Take(false, false);
+  for (int i = 0; i < 10; ++i) Slice(100);
+  REQUIRE(dropping());
+  REQUIRE(CountB() != Integer(0));
+  WriteSlots("0-3299 3301-5060 5062-8191 8193", "3300 5061 8194-16000");
+  REQUIRE(Set() == Ok());
+  DropAll();
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "5061"}) == Integer(0));
+  CHECK(Run({"DBSIZE"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(ReloadTest, "keys whose slot goes are deleted: nothing expires, and no task is delivered") {
+  SetOption("expire-log-size", "1mb");
+  SetOption("notify-keyspace-events", "KEA");
+  Run({"SET", "b", "v", "PX", "100"});
+  Run({"SET", "{b}task", "v", "PX", "100", "INTO", "{b}tasks"});
+  TestClient& hears = Connect();
+  hears.Run({"SUBSCRIBE", "__keyevent@0__:expired"});
+  Take(false, false);
+  DropAll();
+  AdvanceTime(100);
+  CHECK(hears.Received().empty());
+  CHECK(Run({"INFO", "stats"}).text.find("\nexpired_keys:0\r") != std::string::npos);
+  Take(false, true);
+  CHECK(Run({"EXISTS", "b", "{b}task", "{b}tasks"}) == Integer(0));
+}
+
+TEST_CASE_METHOD(ReloadTest, "who waits for a value that another client computes is sent to the new node") {
+  TestClient& computes = Connect();
+  TestClient& waits = Connect();
+  REQUIRE(computes.Run({"TAKE", "b", "LEASE", "1000"}).elements.at(0) == Bulk("LEASE"));
+  REQUIRE(waits.Run({"TAKE", "b", "LEASE", "1000", "WAIT", "1000"}) == NoReply());
+  Take(false, false);
+  CHECK(waits.Received() == std::vector<Reply>{kMovedB});
+  CHECK(computes.Run({"SET", "b", "v"}) == kMovedB);
+}
+
 TEST_CASE_METHOD(ReloadTest, "a client that waits for a key is redirected when the key's slot goes") {
   TestClient& waiter = Connect();
   TestClient& other = Connect();

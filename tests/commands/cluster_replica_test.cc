@@ -412,6 +412,20 @@ TEST_CASE_METHOD(ClusterReplicaTest,
   CHECK(four().Replication("master_full_syncs") == "1");
 }
 
+TEST_CASE("a replica that starts from its file has its master's keys, should it become the master then") {
+  std::string map = kOneLeads;
+  ClusterMember before("one", map);
+  before.Run({"MSET", "b", "v", "{b}2", "w"});
+  REQUIRE(before.Run({"SAVE"}) == Ok());
+  ClusterMember replica("three", map);
+  replica.disk.Put(kSnapshotPath, before.disk.files().at(kSnapshotPath));
+  REQUIRE(replica.snapshots().LoadNow({}, replica.now()) == "");
+  CHECK(replica.Run({"DBSIZE"}) == Integer(2));
+  map = kThreeLeads;
+  replica.ReadFile();
+  CHECK(replica.Run({"MGET", "b", "{b}2"}) == Bulks({"v", "w"}));
+}
+
 TEST_CASE_METHOD(ClusterReplicaTest, "a slot that comes with the promotion is empty") {
   one().Run({"SET", "b", "old"});
   world.Settle();

@@ -296,6 +296,16 @@ TEST_CASE_METHOD(ClusterTest, "keys are counted by their slots") {
   CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "1", "-1"}) == Error("ERR Invalid slot or number of keys"));
 }
 
+TEST_CASE_METHOD(ClusterTest, "keys that were evicted are not counted in their slot any more") {
+  Run({"MSET", "b", "1", "{b}2", "2"});
+  SetOption("maxkeys", "2");
+  Run({"SET", "{b}3", "3"});
+  Run({"SET", "bar", "4"});
+  CHECK(Run({"DBSIZE"}) == Integer(2));
+  CHECK(Run({"CLUSTER", "COUNTKEYSINSLOT", "3300"}) == Integer(1));
+  CHECK(Run({"CLUSTER", "GETKEYSINSLOT", "3300", "10"}) == Bulks({"{b}3"}));
+}
+
 TEST_CASE_METHOD(ClusterTest, "keys that an invalidated tag takes with it are not counted") {
   Run({"SET", "b", "1", "TAGS", "1", "t"});
   Run({"SET", "{b}2", "1"});

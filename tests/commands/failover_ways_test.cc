@@ -82,6 +82,20 @@ TEST_CASE_METHOD(FailoverWaysTest, "FAILOVER without a target hands over to who 
   CHECK(targets.last().port == 7002);
 }
 
+TEST_CASE_METHOD(FailoverWaysTest, "FAILOVER TO waits for its target, also beside one with the same port") {
+  FakeReplica& other = FollowAt("10.0.0.1", "7001");
+  FakeReplica& target = FollowAt("10.0.0.2", "7001");
+  Run({"SET", "a", "1"});
+  CHECK(Run({"FAILOVER", "TO", "10.0.0.2", "7001"}) == Ok());
+  ConfirmAll(other);
+  CHECK(State() == "waiting-for-sync");
+  CHECK(targets.count() == 0);
+  ConfirmAll(target);
+  CHECK(State() == "failover-in-progress");
+  REQUIRE(targets.count() == 1);
+  CHECK(targets.last().host == "10.0.0.2");
+}
+
 TEST_CASE_METHOD(FailoverWaysTest, "at the end of the time without FORCE a FAILOVER TO is given up") {
   FollowAt("10.0.0.1", "7001");
   Run({"SET", "a", "1"});

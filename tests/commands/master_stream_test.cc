@@ -257,6 +257,23 @@ TEST_CASE_METHOD(MasterStreamTest,
                                 "PUBLISH __mayfly__ ...", cutoff, "EXEC"});
 }
 
+TEST_CASE_METHOD(MasterStreamTest, "what slides before a cutoff is told in the database of its key") {
+  FakeReplica& replica = NewReplica();
+  replica.GreetAsMayfly();
+  BringUp(replica);
+  Run({"SELECT", "1"});
+  Run({"SET", "slides", "1", "PX", "50000", "SLIDE"});
+  Run({"SET", "due", "1", "PX", "10"});
+  const std::string cutoff = "PUBLISH __mayfly__ t" + UnixMs(10);
+  TestClient& other = Connect();
+  other.Run({"SET", "k", "1"});
+  replica.Take();
+  LetTimePass(10);
+  RunRaw(EncodeRequest({"GET", "slides"}) + EncodeRequest({"GET", "due"}));
+  CHECK(replica.Take() == Heard{"MULTI", "SELECT 1", "PEXPIREAT slides " + UnixMs(50'000),
+                                "PUBLISH __mayfly__ ...", cutoff, "EXEC"});
+}
+
 TEST_CASE_METHOD(MasterStreamTest,
                  "a server that takes over ends the old master's cutoff for its own replicas") {
   FollowTest::Follow();
@@ -348,6 +365,33 @@ TEST_CASE("replicaof has no effect in a cluster, which is a line in the log if t
     lines += line.find("replicaof has no effect in a cluster: cluster-config-file names the masters") !=
              std::string::npos;
   CHECK(lines == 1);
+}
+
+TEST_CASE_METHOD(FollowTest, "after DEBUG RELOAD the follower has what its master's file has") {
+  Follow();
+  Run({"SET", "a", "1"});
+  Run({"HSET", "h", "f", "v"});
+  Run({"SET", "tagged", "v", "PX", "100000", "TAGS", "1", "x"});
+  Run({"SELECT", "1"});
+  Run({"SET", "b", "1"});
+  Run({"SELECT", "0"});
+  Carry();
+  REQUIRE(Run({"DEBUG", "RELOAD"}) == Ok());
+  Carry();
+  CHECK(follower.Run({"DBSIZE"}) == Integer(3));
+  CHECK(follower.Run({"TAGS", "tagged"}) == Run({"TAGS", "tagged"}));
+  CompareAll();
+  Run({"SELECT", "0"});
+  follower.Run({"SELECT", "0"});
+  Run({"SET", "a", "2"});
+  Run({"DEL", "h"});
+  Run({"SET", "late", "1"});
+  Carry();
+  REQUIRE(Run({"DEBUG", "RELOAD", "NOSAVE"}) == Ok());
+  Carry();
+  CHECK(follower.Run({"GET", "a"}) == Bulk("1"));
+  CHECK(follower.Run({"EXISTS", "h", "late"}) == Integer(1));
+  CompareAll();
 }
 
 }  // namespace mayfly::testing

@@ -1,10 +1,12 @@
 // What is under way when a server begins to follow a master, changes it, or gets its keys.
+#include <algorithm>
 #include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/log/log.h"
 #include "commands/replica_world.h"
+#include "replication/replicas.h"
 #include "support/folder.h"
 
 namespace mayfly::testing {
@@ -55,6 +57,63 @@ TEST_CASE_METHOD(ReplicaTest, "a master's file that is still loaded is given up 
   CHECK(Replication("master_link_status") == "up");
   CHECK(Run({"DBSIZE"}) == Integer(1));
   CHECK(Run({"GET", "a"}) == Bulk("1"));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "who has cached or watches a key hears that the master's keys take its place") {
+  const std::string file = FileWith({{"SET", "a", "1"}, {"SET", "new", "1"}});
+  Run({"SET", "a", "0"});
+  Run({"SET", "old", "0"});
+  Connect();
+  TestClient& reader = CommandTest::Connect();
+  reader.UseResp3();
+  REQUIRE(reader.Run({"CLIENT", "TRACKING", "ON"}) == Ok());
+  CHECK(reader.Run({"MGET", "a", "old", "new"}) == Array({Bulk("0"), Bulk("0"), Null()}));
+  std::vector<TestClient*> watchers;
+  for (const char* key : {"a", "old", "new", "none"}) {
+    watchers.push_back(&CommandTest::Connect());
+    REQUIRE(watchers.back()->Run({"WATCH", key}) == Ok());
+    REQUIRE(watchers.back()->Run({"MULTI"}) == Ok());
+    REQUIRE(watchers.back()->Run({"PING"}) == Simple("QUEUED"));
+  }
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  FinishSync();
+  TurnWheels();
+  Words told;
+  for (const Reply& message : reader.Received()) {
+    REQUIRE(message.elements.at(0) == Bulk("invalidate"));
+    for (const Reply& key : message.elements.at(1).elements) told.push_back(key.text);
+  }
+  for (const char* key : {"a", "old", "new"}) CHECK(std::ranges::count(told, key) >= 1);
+  CHECK(reader.Run({"MGET", "a", "old", "new"}) == Array({Bulk("1"), Null(), Bulk("1")}));
+  for (size_t i = 0; i < 3; ++i) CHECK(watchers[i]->Run({"EXEC"}) == NullArray());
+  CHECK(watchers[3]->Run({"EXEC"}) == Array({Simple("PONG")}));
+}
+
+TEST_CASE_METHOD(ReplicaTest, "who waits at a replica to read a stream gets it with the master's keys") {
+  const std::string file = FileWith({{"XADD", "s", "1-1", "f", "v"}});
+  Connect();
+  TestClient& reader = CommandTest::Connect();
+  REQUIRE(reader.Run({"XREAD", "BLOCK", "0", "STREAMS", "s", "0"}) == NoReply());
+  AnswerFull();
+  master().Answer("$" + std::to_string(file.size()) + "\r\n" + file);
+  FinishSync();
+  TurnWheels();
+  CHECK(reader.Received().size() == 1);
+}
+
+TEST_CASE_METHOD(ReplicaTest, "min-replicas-to-write is for masters, and not for replicas that take writes") {
+  const std::string file = FileWith({{"SET", "a", "1"}});
+  static_cast<void>(Replicas::Of(server().server));  // as from the start
+  SetOption("replica-read-only", "no");
+  SetOption("min-replicas-to-write", "1");
+  CHECK(Run({"SET", "b", "1"}).text.starts_with("NOREPLICAS "));
+  Sync(file);
+  CHECK(Run({"SET", "b", "1"}) == Ok());
+  master().HangUp();
+  CHECK(Run({"SET", "b", "2"}) == Ok());
+  CHECK(Run({"REPLICAOF", "NO", "ONE"}) == Ok());
+  CHECK(Run({"SET", "b", "3"}).text.starts_with("NOREPLICAS "));
 }
 
 TEST_CASE_METHOD(ReplicaTest, "a place in the stream near the end of its type is refused") {

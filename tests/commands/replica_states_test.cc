@@ -61,6 +61,22 @@ TEST_CASE_METHOD(ReplicaStatesTest, "a replica cannot confirm what the stream do
   CHECK(writer.Run({"WAIT", "1", "0"}) == Integer(1));
 }
 
+TEST_CASE_METHOD(ReplicaStatesTest, "a snapshot for a replica is no save: what has changed stays unsaved") {
+  Run({"SET", "a", "1"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  Run({"SET", "a", "2"});
+  const Words fields = {"rdb_changes_since_last_save", "rdb_last_save_time", "rdb_saves",
+                        "rdb_last_bgsave_status"};
+  Words before;
+  for (const std::string& field : fields) before.push_back(Info(field));
+  AdvanceTime(5000);
+  FakeReplica& replica = Begin();
+  AskForAll(replica);
+  replica.Confirm();
+  CHECK(Field("stats", "sync_full") == "1");
+  for (size_t i = 0; i < fields.size(); ++i) CHECK(Info(fields[i]) == before[i]);
+}
+
 // ---- silence
 
 TEST_CASE_METHOD(ReplicaStatesTest,

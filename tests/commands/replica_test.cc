@@ -637,6 +637,21 @@ TEST_CASE_METHOD(ReplicaTest, "a replica evicts nothing, unless replica-ignore-m
   CHECK(Run({"DBSIZE"}) == Integer(2));
 }
 
+TEST_CASE_METHOD(ReplicaTest, "replica-ignore-maxmemory counts from its change on, in both directions") {
+  SetOption("maxkeys", "2");
+  Sync(FileWith({}), 0);
+  for (const char* key : {"a", "b", "c", "d"}) Command({"SET", key, "1"});
+  CHECK(Run({"DBSIZE"}) == Integer(4));
+  CHECK(Run({"CONFIG", "SET", "replica-ignore-maxmemory", "no"}) == Ok());
+  Command({"SET", "e", "1"});
+  CHECK(Run({"DBSIZE"}) == Integer(2));
+  CHECK(Run({"CONFIG", "SET", "replica-ignore-maxmemory", "yes"}) == Ok());
+  Command({"SET", "f", "1"});
+  Command({"SET", "g", "1"});
+  CHECK(Run({"DBSIZE"}) == Integer(4));
+  CHECK(Replication("master_failed_commands") == "0");
+}
+
 TEST_CASE_METHOD(ReplicaTest, "clients that wait to read hear of what the master adds") {
   Sync(FileWith({}), 0);
   TestClient& reader = SnapshotTest::Connect();
