@@ -184,4 +184,16 @@ TEST_CASE_METHOD(CommandTest, "the options of LFU have Redis's defaults and boun
               "between 1 and 64 inclusive"));
 }
 
+TEST_CASE_METHOD(CommandTest, "lfu-log-factor counts from its change on, while LFU is in force already") {
+  SetOption("maxmemory-policy", "allkeys-lfu");
+  Run({"SET", "k", "v"});
+  const auto freq = [&] { return Run({"OBJECT", "FREQ", "k"}).integer; };
+  CHECK(Run({"CONFIG", "SET", "lfu-log-factor", "0"}) == Ok());
+  for (int i = 0; i < 20; ++i) Run({"GET", "k"});
+  CHECK(freq() == 25);
+  CHECK(Run({"CONFIG", "SET", "lfu-log-factor", "2147483647"}) == Ok());
+  for (int i = 0; i < 100; ++i) Run({"GET", "k"});
+  CHECK(freq() <= 26);
+}
+
 }  // namespace mayfly::testing

@@ -259,6 +259,18 @@ TEST_CASE_METHOD(CommandTest, "maxkeys holds after a write of many keys, too") {
   CHECK(Run({"DBSIZE"}) == Integer(101 - 64));  // the rest goes in slices
 }
 
+TEST_CASE_METHOD(CommandTest, "a lower maxkeys is reached in slices of turns, also while nobody writes") {
+  SetOption("maxkeys", "1000");
+  for (int i = 0; i < 1000; ++i) Run({"SET", "k" + std::to_string(i), "v"});
+  SetOption("maxkeys", "100");
+  CHECK(Run({"DBSIZE"}) == Integer(1000));
+  size_t slices = 0;
+  while (server().executor.EvictSome(64)) ++slices;
+  CHECK(slices > 10);
+  CHECK(Run({"DBSIZE"}) == Integer(100));
+  CHECK(Run({"EXISTS", "k899", "k900", "k999"}) == Integer(2));  // the oldest went
+}
+
 TEST_CASE_METHOD(MemoryLimitTest,
                  "when all is quiet used_memory is within maxmemory, whatever INFO takes for itself") {
   Fill(1'000'000);

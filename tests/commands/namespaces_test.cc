@@ -417,4 +417,42 @@ TEST_CASE_METHOD(NamespacesTest, "NAMESPACE is for administrators, as CONFIG is"
     CHECK(app.Run(call).text.starts_with("NOPERM"));
 }
 
+TEST_CASE_METHOD(NamespacesTest,
+                 "several namespaces above their lowered limits are all brought within them") {
+  Have("a maxkeys 1k b maxkeys 1k c maxkeys 1k");
+  for (int i = 0; i < 600; ++i) {
+    for (const char* name : {"a:", "b:", "c:"}) Run({"SET", name + std::to_string(i), "v"});
+  }
+  Have("a maxkeys 10 b maxkeys 20 c maxkeys 30");
+  size_t slices = 0;
+  while (server().executor.EvictSome(50)) ++slices;
+  CHECK(slices > 5);
+  CHECK(Keys("a") == 10);
+  CHECK(Keys("b") == 20);
+  CHECK(Keys("c") == 30);
+  CHECK(Run({"EXISTS", "a:599", "b:599", "c:599"}) == Integer(3));
+}
+
+TEST_CASE_METHOD(NamespacesTest,
+                 "limits of keys are promises as soon as maxkeys has room for them, and no longer") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  Have("tenant maxkeys 50");
+  const auto flood = [&] {
+    for (int i = 0; i < 50; ++i) Run({"SET", "tenant:" + std::to_string(i), "v"});
+    AdvanceTime(1000);  // its keys are the older ones
+    for (int i = 0; i < 300; ++i) Run({"SET", "k" + std::to_string(i), "v"});
+    while (server().executor.EvictSome(100)) {
+    }
+    return Keys("tenant");
+  };
+  CHECK(flood() == 50);
+  REQUIRE(Run({"CONFIG", "SET", "maxkeys", "100"}) == Ok());
+  CHECK(flood() == 50);
+  CHECK(Run({"DBSIZE"}) == Integer(100));
+  REQUIRE(Run({"CONFIG", "SET", "maxkeys", "49"}) == Ok());
+  CHECK(flood() == 0);
+  REQUIRE(Run({"CONFIG", "SET", "maxkeys", "50"}) == Ok());
+  CHECK(flood() == 50);
+}
+
 }  // namespace mayfly::testing

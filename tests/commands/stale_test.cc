@@ -390,6 +390,32 @@ TEST_CASE_METHOD(StaleTest, "stale values are evicted before any key and before 
   CHECK(Info("stale_evicted") != "0");
 }
 
+TEST_CASE_METHOD(StaleTest, "a namespace above its own limits costs nobody a stale value, nor does maxkeys") {
+  SetOption("maxmemory", "500mb");
+  SetOption("namespace", "shop maxmemory 100kb few maxkeys 5");
+  for (const std::string policy :
+       {"noeviction", "allkeys-lru", "volatile-ttl", "allkeys-lfu", "allkeys-sieve"}) {
+    CAPTURE(policy);
+    SetOption("maxmemory-policy", policy);
+    const Words keys = {"page:1", "page:2", "shop:old", "few:old"};
+    for (const std::string& key : keys) Run({"SET", key, "old", "PX", "10", "STALE", "1000000"});
+    AdvanceTime(10);
+    for (int i = 0; i < 300; ++i) {
+      Run({"SET", "shop:" + std::to_string(i), std::string(1000, 'x'), "EX", "900"});
+      Run({"SET", "few:" + std::to_string(i), "v", "EX", "900"});
+    }
+    CHECK(Info("stale_values") == "4");
+    SetOption("maxkeys", "20");
+    for (int i = 0; i < 50; ++i) Run({"SET", "k" + std::to_string(i), "v", "EX", "900"});
+    CHECK(Run({"DBSIZE"}).integer <= 20);
+    CHECK(Info("stale_values") == "4");
+    for (const std::string& key : keys) CHECK(IsStale(key));
+    CHECK(Info("stale_evicted") == "0");
+    SetOption("maxkeys", "0");
+    Run({"FLUSHALL"});
+  }
+}
+
 TEST_CASE_METHOD(StaleTest,
                  "INFO says how many stale values there are, their bytes, and how many were answered") {
   const std::string empty = Info("mem_stale_values");

@@ -507,4 +507,28 @@ TEST_CASE("transactions are answered as by a redis-server") {
   }
 }
 
+TEST_CASE_METHOD(CommandTest, "EXEC runs nothing after a watched key was evicted, for whichever limit") {
+  SetOption("maxmemory-policy", "allkeys-lru");
+  const std::string limit = GENERATE("maxkeys", "maxmemory", "namespace");
+  CAPTURE(limit);
+  Run({"CONFIG", "SET", "namespace", "n prefix n:"});
+  Run({"SET", "n:watched", "v"});
+  Run({"SET", "n:also", "v"});
+  CHECK(Run({"WATCH", "n:watched"}) == Ok());
+  AdvanceTime(1000);
+  TestClient& other = Connect();
+  for (int i = 0; i < 100; ++i) other.Run({"SET", "n:" + std::to_string(i), "v"});
+  if (limit == "maxkeys") other.Run({"CONFIG", "SET", "maxkeys", "50"});
+  if (limit == "maxmemory") other.Run({"CONFIG", "SET", "maxmemory", "1"});
+  if (limit == "namespace") other.Run({"CONFIG", "SET", "namespace", "n maxkeys 50"});
+  while (server().executor.EvictSome(100)) {
+  }
+  other.Run({"CONFIG", "SET", "maxmemory", "0", "maxkeys", "0"});
+  CHECK(other.Run({"EXISTS", "n:watched"}) == Integer(0));
+  Run({"MULTI"});
+  Run({"SET", "result", "v"});
+  CHECK(Run({"EXEC"}) == NullArray());
+  CHECK(Run({"EXISTS", "result"}) == Integer(0));
+}
+
 }  // namespace mayfly::testing

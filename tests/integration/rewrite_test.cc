@@ -85,6 +85,29 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("users that an included file got or lost since the start are no obstacle to CONFIG REWRITE") {
+  const Folder folder;
+  const std::string file = folder / "my.conf";
+  const std::string app = "user app on nopass ~app:* +@all\n";
+  std::ofstream(folder / "users.conf") << app;
+  std::ofstream(file) << "include " + (folder / "users.conf") + "\n";
+  const Daemon daemon({file});
+  Client client(daemon);
+  std::ofstream(folder / "users.conf") << app << "user later on nopass +ping\n";
+  CHECK(client.Run({"CONFIG", "SET", "timeout", "77"}) == "OK");
+  CHECK(client.Run({"CONFIG", "REWRITE"}) == "OK");
+  CHECK(TextOf(file).ends_with("\ntimeout 77\n"));
+  // What is in force and stands nowhere else is written.
+  std::ofstream(folder / "users.conf") << "user later on nopass +ping\n";
+  CHECK(client.Run({"CONFIG", "REWRITE"}) == "OK");
+  CHECK(TextOf(file).find("user app on nopass ~app:* resetchannels +@all\n") != std::string::npos);
+  // A user of that name has come by ACL SETUSER, with other rules.
+  CHECK(client.Run({"ACL", "SETUSER", "later", "on", "nopass", "+get"}) == "OK");
+  CHECK(client.Run({"CONFIG", "REWRITE"})
+            .starts_with("-ERR Rewriting config file: the user 'later' comes from " +
+                         (folder / "users.conf") + ":1 and has changed"));
+}
+
 TEST_CASE("CONFIG REWRITE finds an included file whose path begins where the daemon was started") {
   const Folder folder;
   const Folder elsewhere;

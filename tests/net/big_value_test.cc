@@ -100,5 +100,41 @@ TEST_CASE("values of sizes around every limit arrive whole, however the network 
   }
 }
 
+TEST_CASE("while much has to be evicted no more of a big value is read, and small requests are served") {
+  SimulatedServer server;
+  Peer& other = server.Connect();
+  server.Set("maxmemory-policy", "allkeys-lru");
+  for (int i = 0; i < 20'000; ++i) other.Request({"SET", "k" + std::to_string(i), std::string(200, 'v')});
+  server.Settle();
+  other.Take();
+  Peer& sender = server.Connect();
+  sender.link().receive_capacity = 16 << 20;
+  const std::string value = ValueOf(4 << 20, 'a');
+  const std::string request = testing::EncodeRequest({"SET", "big", value});
+  sender.Send(request.substr(0, 100'000));
+  server.Settle();
+  CHECK(sender.unread_by_program() == 0);
+  server.Set("expire-slice-us", "500");
+  server.world.set_look_cost_us(100);
+  server.Set("maxkeys", "100");
+  other.Request({"PING"});
+  server.Turn(1);
+  REQUIRE(server.parts.executor.short_of_room());
+  sender.Send(request.substr(100'000));
+  size_t turns = 0;
+  for (; server.parts.executor.short_of_room(); ++turns) {
+    CHECK(sender.unread_by_program() == request.size() - 100'000);
+    other.Request({"PING"});
+    REQUIRE(server.Turn(1) == 1);
+  }
+  CHECK(turns > 5);
+  server.world.set_look_cost_us(0);
+  server.Settle();
+  CHECK(other.Take().size() == (turns + 1) * std::string("+PONG\r\n").size());
+  CHECK(sender.Take() == "+OK\r\n");
+  CHECK((server.Run({"GET", "big"}) == testing::Bulk(value)));
+  CHECK(server.keys() == 100);
+}
+
 }  // namespace
 }  // namespace mayfly::sim

@@ -243,5 +243,22 @@ TEST_CASE("the log names the first client that is closed, and sums up those afte
   CHECK(log.find("# clients closed because of maxmemory-clients: 4 more") != std::string::npos);
 }
 
+TEST_CASE("a limit that is a part of maxmemory follows maxmemory, down and up") {
+  LimitedServer server;
+  server.Set("maxmemory", "100mb");
+  server.Set("maxmemory-clients", "10%");
+  Peer& holds = server.Announce(4'000 * kKilobyte);
+  CHECK(holds.connected());
+  REQUIRE(server.Run({"CONFIG", "SET", "maxmemory", "30mb"}) == testing::Ok());
+  CHECK(holds.closed());
+  CHECK(server.closed() == 1);
+  CHECK(server.Announce(4'000 * kKilobyte).closed());
+  REQUIRE(server.Run({"CONFIG", "SET", "maxmemory", "100mb"}) == testing::Ok());
+  CHECK(server.Announce(4'000 * kKilobyte).connected());
+  REQUIRE(server.Run({"CONFIG", "SET", "maxmemory", "0"}) == testing::Ok());
+  CHECK(server.Announce(20'000 * kKilobyte).connected());
+  CHECK(server.closed() == 2);
+}
+
 }  // namespace
 }  // namespace mayfly::sim

@@ -121,5 +121,16 @@ TEST_CASE("a client that stays below the soft limit is never closed") {
   CHECK_FALSE(server.peer.closed());
 }
 
+TEST_CASE("a soft limit without seconds closes a client that is above it, and no other") {
+  OutputLimitedServer server("normal 0 1mb 0");
+  server.Get(RepliesAbove(kMegabyte) - 1);
+  server.AdvanceTime(10'000);
+  CHECK_FALSE(server.peer.closed());
+  server.Get();
+  server.AdvanceTime(1'000);
+  CHECK(server.peer.closed());
+  CHECK(server.closed() == 1);
+}
+
 }  // namespace
 }  // namespace mayfly::sim
