@@ -36,7 +36,6 @@ bool HttpClient::ReadNext() {
   if (!unread_.empty()) unread_.remove_prefix(parser_.Feed(unread_));
   switch (parser_.state()) {
     case RequestParser::State::kNeedMore:
-      last_ = sends_no_more_;
       return false;
     case RequestParser::State::kReady:
       answer_ = service_.AnswerTo(parser_.request(),
@@ -53,11 +52,8 @@ bool HttpClient::ReadNext() {
   return true;
 }
 
-// Received requests are still answered.
-bool HttpClient::TakeEnd() {
-  sends_no_more_ = true;
-  return answer_ || OutputWaits() || !unread_.empty();
-}
+// While a request or an answer waits nothing is read, and so the end is not either.
+bool HttpClient::TakeEnd() { return false; }
 
 // ---- answers
 
@@ -86,11 +82,10 @@ void HttpClient::Finish() {
 }
 
 void HttpClient::Write(const Answer& answer, bool head_only) {
-  const bool closes = last_ || (sends_no_more_ && unread_.empty());
   output_.Append(WriteHead({.status = answer.status,
                             .type = answer.type,
                             .body_bytes = answer.body.size(),
-                            .closes = closes,
+                            .closes = last_,
                             .more = answer.more_headers}));
   if (!head_only) output_.Append(answer.body);
 }
@@ -102,7 +97,6 @@ void HttpClient::Flush() {
   } catch (const std::bad_alloc&) {
     return DropForMemory("its request");
   }
-  if (sends_no_more_ && !answer_ && unread_.empty()) last_ = true;
   if (last_ && !answer_) SetEnding();
   EnterStage();
   set_input_full(answer_.has_value() || OutputWaits() || !unread_.empty());

@@ -86,7 +86,6 @@ class HttpClient final : private SlicedWork::Step, public Connection {
   Stage stage_ = Stage::kIdle;
   bool asked_ = false;  // at least one request has come
   bool last_ = false;   // the connection ends after the waiting output
-  bool sends_no_more_ = false;
   std::array<char, kRoomBytes> room_;
 };
 
