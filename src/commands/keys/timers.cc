@@ -94,7 +94,7 @@ constexpr Command kRows[] = {
      .keys = {1, 1, 1, kKeyRO | kKeyAccess},
      .acl = kAclKeyspace,
      .handler = Timers,
-     .since = "0.1.0",
+     .since = "0.2.0",
      .complexity =
          ("O(N*log(N)) for a call, where N is the number of the stream's tasks; above 10,000 tasks as "
           "EXPIRING"),
@@ -110,7 +110,7 @@ constexpr Command kRows[] = {
      .keys = {1, 1, 1, kKeyRW | kKeyUpdate},
      .acl = kAclKeyspace,
      .handler = Drain,
-     .since = "0.1.0",
+     .since = "0.2.0",
      .complexity =
          ("O(N*log(N)) where N is the number of the stream's tasks; O(1) without COUNT above 10,000 "
           "tasks, which then go in slices"),

@@ -285,7 +285,7 @@ constexpr Command kRows[] = {
      .argument_notes =
          "condition@2.6.12 IFEQ@8.4.0 IFNE@8.4.0 IFDEQ@8.4.0 IFDNE@8.4.0 GET@6.2.0 IFLEASE@0.1.0 EX@2.6.12 "
          "PX@2.6.12 EXAT@6.2.0 PXAT@6.2.0 KEEPTTL@6.0.0 JITTER@0.1.0 SLIDE@0.1.0 STALE@0.1.0 TAGS@0.1.0 "
-         "INTO@0.1.0"},
+         "INTO@0.2.0"},
     {.name = "setex",
      .arity = 4,
      .flags = kWrite | kDenyOom,
