@@ -169,16 +169,28 @@ TEST_CASE_METHOD(ListBlockingTest,
   CHECK(a.Received() == Replies{Popped("l", "swapped")});
 }
 
-TEST_CASE_METHOD(ListBlockingTest, "a key of another type does not end a wait, but none begins with one") {
-  CHECK(a.Run({"BLPOP", "first", "l", "0"}) == NoReply());
+TEST_CASE_METHOD(ListBlockingTest,
+                 "a key of another type ends no wait, but refuses what comes after it, as in Redis 8") {
+  const Reply wrong_type = Error("WRONGTYPE Operation against a key holding the wrong kind of value");
+  for (const Words& request :
+       {Words{"BLPOP", "first", "l", "0"}, Words{"BLMPOP", "0", "2", "first", "l", "LEFT"}}) {
+    Run({"DEL", "first"});
+    CHECK(a.Run(request) == NoReply());
+    Run({"SET", "first", "text"});
+    CHECK(a.Received().empty());
+    Run({"RPUSH", "l", "x"});
+    CHECK(a.Received() == Replies{wrong_type});
+    CHECK(Run({"LPOP", "l"}) == Bulk("x"));
+  }
+  Run({"DEL", "first"});
+  CHECK(a.Run({"BLPOP", "l", "first", "0"}) == NoReply());
   Run({"SET", "first", "text"});
-  CHECK(a.Received().empty());
   Run({"RPUSH", "l", "x"});
   CHECK(a.Received() == Replies{Popped("l", "x")});
   CHECK(a.Run({"BLPOP", "first", "0"}).kind == Reply::Kind::kError);
   CHECK(a.Run({"BLMOVE", "l", "first", "LEFT", "LEFT", "0"}) == NoReply());
   Run({"RPUSH", "l", "y"});
-  CHECK(a.Received() == Replies{Error("WRONGTYPE Operation against a key holding the wrong kind of value")});
+  CHECK(a.Received() == Replies{wrong_type});
   CHECK(Whole("l") == Bulks({"y"}));
 }
 

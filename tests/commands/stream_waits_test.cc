@@ -55,6 +55,20 @@ TEST_CASE_METHOD(GroupTest, "CLIENT UNBLOCK with ERROR ends a wait for idle entr
   CHECK(AllPending().elements.size() == 3);
 }
 
+TEST_CASE_METHOD(GroupTest,
+                 "a key that gets another type refuses XREAD what comes to another one, as in Redis 8") {
+  TestClient& waits = Connect();
+  for (const Words& keys : {Words{"first", "s"}, Words{"s", "first"}}) {
+    Run({"DEL", "first"});
+    waits.Run({"XREAD", "BLOCK", "0", "STREAMS", keys[0], keys[1], "$", "$"});
+    Run({"SET", "first", "text"});
+    CHECK(waits.Received().empty());
+    Run({"XADD", "s", "*", "f", "v"});
+    CHECK(waits.Received() ==
+          Replies{Error("WRONGTYPE Operation against a key holding the wrong kind of value")});
+  }
+}
+
 TEST_CASE_METHOD(GroupTest, "a client waits for a stream whose newest entries are deleted") {
   Run({"XGROUP", "CREATE", "s", "g", "1-1"});
   Run({"XDEL", "s", "2-1", "3-1"});

@@ -62,6 +62,20 @@ TEST_CASE_METHOD(PopTest, "a wait ends at its time limit, by an operator, or not
   CHECK(b.Received() == Replies{Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")});
 }
 
+TEST_CASE_METHOD(PopTest, "a key that has got another type refuses what comes after it, as in Redis 8") {
+  for (const Words& request :
+       {Words{"BZPOPMIN", "first", "z", "0"}, Words{"BZMPOP", "0", "2", "first", "z", "MIN"}}) {
+    Run({"DEL", "first"});
+    CHECK(a.Run(request) == NoReply());
+    Run({"SET", "first", "a string"});
+    CHECK(a.Received().empty());
+    Run({"ZADD", "z", "1", "m"});
+    CHECK(a.Received() ==
+          Replies{Error("WRONGTYPE Operation against a key holding the wrong kind of value")});
+    CHECK(Run({"ZPOPMIN", "z"}) == Bulks({"m", "1"}));
+  }
+}
+
 TEST_CASE_METHOD(PopTest, "a member that is there is taken without a wait") {
   Run({"ZADD", "z", "1", "a", "2", "b", "3", "c"});
   CHECK(Run({"BZPOPMIN", "z", "0"}) == Bulks({"z", "a", "1"}));

@@ -65,7 +65,8 @@ void MoveOrWait(Context& ctx, const Args& args, const Ends& ends) {
   if (!deadline) return;
   const Key key = ctx.KeyAt(args, 1);
   TypedList source;
-  if (!FindAwaited(ctx, key, source)) return;
+  bool other = false;
+  if (!FindAwaited(ctx, key, source, other)) return;
   if (source.entry != nullptr) return MoveElement(ctx, args, key, source, ends);
   ctx.MayPark() ? ctx.Park(args, *deadline, args.all().subspan(1, 1), ValueType::kList) : ctx.reply.Null();
 }

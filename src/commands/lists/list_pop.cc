@@ -6,6 +6,7 @@
 
 #include "exec/arguments/multi_pop.h"
 #include "exec/arguments/wait_limit.h"
+#include "exec/call/errors.h"
 #include "exec/values/list_access.h"
 
 namespace mayfly::list_pop_commands {
@@ -39,13 +40,15 @@ struct FoundList {
   TypedList list;
 };
 
-// Returns false after an error reply. A waiting request skips keys of other types.
+// Returns false after an error reply.
 bool FindFirstList(Context& ctx, std::span<const std::string_view> names, FoundList& found) {
+  bool other = false;
   for (const std::string_view name : names) {
     const Key key = ctx.keyspace.KeyOf(name);
     TypedList list;
-    if (!FindAwaited(ctx, key, list)) return false;
+    if (!FindAwaited(ctx, key, list, other)) return false;
     if (list.entry == nullptr) continue;
+    if (other) return ctx.Fail(errors::kWrongType), false;
     found = {name, key, list};
     return true;
   }

@@ -23,12 +23,15 @@ struct FoundSet {
 
 // Returns false after an error reply.
 bool FindFirst(Context& ctx, std::span<const std::string_view> names, FoundSet& found) {
+  bool other = false;
   for (const std::string_view name : names) {
     found.name = name;
     found.key = ctx.keyspace.KeyOf(name);
-    if (!FindAwaited(ctx, found.key, found.set)) return false;
+    if (!FindAwaited(ctx, found.key, found.set, other)) return false;
     DropDueMembers(ctx, found.key, found.set);
-    if (found.set.entry != nullptr) return true;
+    if (found.set.entry == nullptr) continue;
+    if (other) ctx.Fail(errors::kWrongType);
+    return !other;
   }
   return true;
 }

@@ -8,6 +8,7 @@
 #include "exec/arguments/stream_arguments.h"
 #include "exec/arguments/stream_read_options.h"
 #include "exec/arguments/wait_limit.h"
+#include "exec/call/errors.h"
 #include "exec/dispatch/context.h"
 
 namespace mayfly::stream_read_commands {
@@ -42,19 +43,21 @@ void XRevRange(Context& ctx, Args& args) { ReplyRange(ctx, args, true); }
 struct Source {
   const StreamValue* stream;
   StreamId after;
+  bool other;  // the key has got another type since the client waits
 };
 
-// False after having answered the error. A key of another type does not disturb a client that waits.
-bool FindStream(Context& ctx, const Key& key, Typed<StreamValue>& found) {
-  return ctx.wake() == WakeReason::kNone ? ctx.ReadTyped(key, found) : FindAwaited(ctx, key, found);
+// False after having answered the error.
+bool FindStream(Context& ctx, const Key& key, Typed<StreamValue>& found, bool& other) {
+  return ctx.wake() == WakeReason::kNone ? ctx.ReadTyped(key, found) : FindAwaited(ctx, key, found, other);
 }
 
 bool ReadSources(Context& ctx, const Args& args, const StreamReadOptions& options,
                  std::vector<Source>& sources) {
   for (size_t i = 0; i < options.streams; ++i) {
     Typed<StreamValue> found;
-    if (!FindStream(ctx, ctx.KeyAt(args, options.first + i), found)) return false;
-    Source source{found.value, {}};
+    bool other = false;
+    if (!FindStream(ctx, ctx.KeyAt(args, options.first + i), found, other)) return false;
+    Source source{found.value, {}, other};
     const std::string_view id = args[options.first + options.streams + i];
     if (id == "$") {
       if (found.value != nullptr) source.after = found.value->last_id();
@@ -87,6 +90,7 @@ bool ReplyEntries(Context& ctx, const Args& args, const StreamReadOptions& optio
   };
   const auto count = static_cast<size_t>(std::count_if(sources.begin(), sources.end(), has_new));
   if (count == 0) return false;
+  if (std::ranges::any_of(sources, &Source::other)) return ctx.Fail(errors::kWrongType), true;
   const bool pairs = ctx.reply.version() == 2;
   pairs ? ctx.reply.Array(count) : ctx.reply.Map(count);
   for (size_t i = 0; i < sources.size(); ++i) {

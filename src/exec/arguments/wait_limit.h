@@ -55,14 +55,18 @@ inline bool AnswerEndOfWait(Context& ctx) {
   }
 }
 
-// Like Context::FindTyped, for a key that a command may wait for. A key of another type does not disturb a waiting command.
+// Like Context::FindTyped, for a key that a command may wait for. A key that has got another type meanwhile counts as absent, and
+// sets `other`: the wait goes on, but once another key has what is waited for, the command is refused for this one, as in
+// Redis 8 and Valkey.
 template <typename T>
-bool FindAwaited(Context& ctx, const Key& key, Typed<T>& found) {
+bool FindAwaited(Context& ctx, const Key& key, Typed<T>& found, bool& other) {
   if (ctx.wake() == WakeReason::kNone) return ctx.FindTyped(key, found);
   Entry* const entry = ctx.keyspace.Find(key, ctx.now);
-  const bool fits =
-      entry != nullptr && entry->encoding() == Encoding::kRich && entry->rich()->type == T::kType;
-  if (fits) found = {entry, static_cast<T*>(entry->rich())};
+  if (entry == nullptr) return true;
+  if (entry->encoding() == Encoding::kRich && entry->rich()->type == T::kType)
+    found = {entry, static_cast<T*>(entry->rich())};
+  else
+    other = true;
   return true;
 }
 
