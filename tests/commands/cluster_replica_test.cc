@@ -218,6 +218,9 @@ TEST_CASE_METHOD(ClusterReplicaTest,
   };
   CHECK(listed(one()) == 0);
   CHECK(listed(three()) == 1);  // it knows nothing of the other one
+  while (health(one(), 1) == "fail") world.Pass(0);
+  CHECK(health(one(), 1) == "loading");
+  CHECK(listed(one()) == 0);
   world.Settle();
   one().Run({"SET", "b", "v"});
   world.Pass(MasterLink::kTellMs);

@@ -218,4 +218,25 @@ TEST_CASE_METHOD(ScriptsBesideRedis,
           2);
 }
 
+TEST_CASE_METHOD(ScriptsBesideRedis,
+                 "a library that fails while it is loaded leaves the others as they were") {
+  const std::string works =
+      "#!lua name=works\nredis.register_function('f', function(keys) redis.call('SET', keys[1], 'v') "
+      "return {redis.call('GET', keys[1]), redis.sha1hex(''), type(redis.register_function), math.max(1, 2)} "
+      "end)";
+  for (const std::string fails : {"error('no')", "nothing.x = 1", "redis.call('PING')", "return +"}) {
+    CAPTURE(fails);
+    for (const int protocol : {2, 3}) {
+      Compare({{"FUNCTION", "FLUSH"},
+               {"FUNCTION", "LOAD", works},
+               {"FCALL", "f", "1", "k"},
+               {"FUNCTION", "LOAD", "#!lua name=fails\n" + fails},
+               {"FCALL", "f", "1", "k"},
+               {"EVAL", "return {redis.call('GET', KEYS[1]), type(redis.register_function)}", "1", "k"},
+               {"FUNCTION", "STATS"}},
+              protocol);
+    }
+  }
+}
+
 }  // namespace mayfly::testing

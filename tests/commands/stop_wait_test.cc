@@ -236,6 +236,7 @@ TEST_CASE_METHOD(StopWaitTest,
 }
 
 TEST_CASE_METHOD(StopWaitTest, "of the words SAVE and NOSAVE the last one counts, whoever says it") {
+  Run({"CONFIG", "SET", "save", GENERATE("", "3600 1000")});  // what counts if neither is said
   FakeReplica& replica = Follow();
   Run({"SET", "a", "1"});
   const bool saves = GENERATE(true, false);

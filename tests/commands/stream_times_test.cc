@@ -53,4 +53,23 @@ TEST_CASE_METHOD(CommandTest,
   }
 }
 
+TEST_CASE_METHOD(CommandTest, "payloads of Redis 7.2 tell when a consumer got something, if it ever did") {
+  Run({"XADD", "s", "1-0", "f", "v"});
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  Run({"XREADGROUP", "GROUP", "g", "c", "STREAMS", "s", ">"});
+  const std::string plain = Run({"DUMP", "s"}).text;
+  const std::string now = Millis(WallMs());
+  for (const int64_t active_ms : {WallMs() - 5'000, WallMs(), int64_t{-1}}) {
+    CAPTURE(active_ms);
+    std::string payload = plain.substr(0, plain.size() - rdb::kDumpFooterBytes);
+    payload.at(0) = static_cast<char>(rdb::type::kStream3);
+    payload.insert(payload.rfind(now) + now.size(), Millis(active_ms));  // after the time when it was seen
+    rdb::AppendDumpFooter(payload, rdb::SmallestVersion(rdb::type::kStream3));
+    REQUIRE(Run({"RESTORE", "s", "0", payload, "REPLACE"}) == Ok());
+    const std::vector<Reply> consumer = Run({"XINFO", "CONSUMERS", "s", "g"}).elements.at(0).elements;
+    CHECK(consumer.at(5) == Integer(0));
+    CHECK(consumer.at(7) == Integer(active_ms == -1 ? -1 : WallMs() - active_ms));
+  }
+}
+
 }  // namespace mayfly::testing

@@ -116,6 +116,29 @@ TEST_CASE_METHOD(TasksTest, "an access of a late task does not put off its time,
   CHECK(Entries("bad") == Words{EntryOf("k", "v", due)});
 }
 
+TEST_CASE_METHOD(TasksTest,
+                 "a member that is due leaves a task, which goes into its stream at its own time") {
+  for (const char* key : {"hash", "set", "zset"}) {
+    for (const char* member : {"a", "b"}) {
+      if (key == std::string("hash")) Run({"HSET", key, member, "v"});
+      if (key == std::string("set")) Run({"SADD", key, member});
+      if (key == std::string("zset")) Run({"ZADD", key, "1", member});
+    }
+    CHECK(Run({"EXPIREMEMBER", key, "a", "1"}) == Integer(1));
+    CHECK(Run({"EXPIRE", key, "900", "INTO", "s"}) == Integer(1));
+  }
+  AdvanceTime(1'000);
+  CHECK(Run({"HGETALL", "hash"}) == Bulks({"b", "v"}));
+  CHECK(Run({"SMEMBERS", "set"}) == Bulks({"b"}));
+  CHECK(Run({"ZRANGE", "zset", "0", "-1"}) == Bulks({"b"}));
+  AdvanceTime(898'999);
+  CHECK(Run({"EXISTS", "hash", "set", "zset"}) == Integer(3));
+  CHECK(Run({"XLEN", "s"}) == Integer(0));
+  AdvanceTime(1);
+  CHECK(Run({"EXISTS", "hash", "set", "zset"}) == Integer(0));
+  CHECK(Run({"XLEN", "s"}) == Integer(3));
+}
+
 TEST_CASE_METHOD(TasksTest, "MSETEX, MSET and GETSET end the tasks that their keys were") {
   for (const Words& words : {Words{"MSETEX", "2", "k", "w", "l", "w", "PX", "20"},
                              Words{"MSETEX", "1", "k", "a long value that is stored elsewhere", "PX", "20"},

@@ -290,6 +290,20 @@ TEST_CASE("a page is built in slices, between which clients of the cache are ser
   CHECK(resp.Writes().size() >= turns - 1);
 }
 
+TEST_CASE("a client that ends its input while its page is built gets all of it") {
+  MetricsServer server;
+  Peer& http = server.ConnectHttp();
+  server.Set("expire-slice-us", "50");
+  server.world.set_look_cost_us(100);
+  http.Send(kScrape);
+  for (int turn = 0; turn < 3; ++turn) server.Turn();
+  REQUIRE(http.received().empty());
+  http.EndInput();
+  server.Settle();
+  CHECK(CountOf(http.Take(), "HTTP/1.1 200 OK\r\n") == 1);
+  CHECK(http.ended());
+}
+
 TEST_CASE("while a file is loaded, /readyz tells how far, and is ready unless clients have to wait") {
   MetricsServer server;
   Peer& http = server.ConnectHttp();

@@ -20,12 +20,16 @@ class TlsPeer {
     bool tickets = true;
     std::string host = {};           // SNI
     SSL_SESSION* session = nullptr;  // to resume; borrowed
+    std::string ciphers = {};        // of TLS 1.2; empty: OpenSSL's
+    std::string suites = {};         // of TLS 1.3; empty: OpenSSL's
   };
 
   TlsPeer() : TlsPeer(Start{}) {}
   explicit TlsPeer(const Start& start) : context_(SSL_CTX_new(TLS_client_method())) {
     SSL_CTX_set_min_proto_version(context_.get(), start.version);
     SSL_CTX_set_max_proto_version(context_.get(), start.version);
+    if (!start.ciphers.empty()) SSL_CTX_set_cipher_list(context_.get(), start.ciphers.c_str());
+    if (!start.suites.empty()) SSL_CTX_set_ciphersuites(context_.get(), start.suites.c_str());
     if (!start.tickets) SSL_CTX_set_options(context_.get(), SSL_OP_NO_TICKET);
     SSL_CTX_set_session_cache_mode(context_.get(), SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(context_.get(), [](SSL* ssl, SSL_SESSION* session) {
@@ -74,6 +78,7 @@ class TlsPeer {
   bool open() const noexcept { return SSL_is_init_finished(ssl_.get()) == 1; }
   bool ended() const noexcept { return (SSL_get_shutdown(ssl_.get()) & SSL_RECEIVED_SHUTDOWN) != 0; }
   bool resumed() const noexcept { return SSL_session_reused(ssl_.get()) == 1; }
+  std::string cipher() const { return SSL_get_cipher_name(ssl_.get()); }
   std::string version() const { return SSL_get_version(ssl_.get()); }
   // What it may resume later; null if the server has given nothing.
   SSL_SESSION* session() const noexcept { return session_.get(); }

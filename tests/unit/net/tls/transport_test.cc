@@ -260,6 +260,26 @@ TEST_CASE("tls-protocols says which versions are spoken") {
   }
 }
 
+TEST_CASE("the first cipher of the client counts, or the server's first one with tls-prefer-server-ciphers") {
+  TlsRig rig;
+  const bool prefers = GENERATE(false, true);
+  CAPTURE(prefers);
+  rig.settings.tls_ciphers = "ECDHE+AES256:ECDHE+AES128";
+  rig.settings.tls_ciphersuites = "TLS_AES_256_GCM_SHA384:TLS_AES_128_GCM_SHA256";
+  rig.settings.tls_prefer_server_ciphers = prefers;
+  rig.Use();
+  for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+    const Unique server = rig.transports.NewTransport();
+    TlsPeer client({.version = version,
+                    .ciphers = "ECDHE+AES128:ECDHE+AES256",
+                    .suites = "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384"});
+    TlsRig::Settle(*server, client);
+    REQUIRE(client.open());
+    CAPTURE(client.cipher());
+    CHECK((client.cipher().find("256") < client.cipher().find("128")) == prefers);
+  }
+}
+
 TEST_CASE("tls-auth-clients says whether clients need a certificate, and one of strangers never passes") {
   enum class Shows { kNothing, kValid, kStrangers };
   for (const TlsAuthClients wanted : {TlsAuthClients::kNo, TlsAuthClients::kOptional, TlsAuthClients::kYes}) {
