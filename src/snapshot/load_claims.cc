@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <memory>
 #include <new>
 
 namespace mayfly {
@@ -36,10 +37,17 @@ bool LoadClaims::MayCome(const Keyspace& home, const Key& key,
       tags, [&](const std::string& tag) { return tags_.Has(PlaceOf(home, home.HashOf(tag))); });
 }
 
-// Every prefix between the right one and the key in sorted order would begin with the right one.
+// Each prefix of the key is also a prefix of every name between the two in sorted order: so of what the key and the last row
+// before the key have in common.
 bool LoadClaims::IsOfFlushedNamespace(std::string_view key) const noexcept {
-  const auto after = prefixes_.upper_bound(key);
-  return after != prefixes_.begin() && key.starts_with(*std::prev(after));
+  for (;;) {
+    const auto after = flushed_.upper_bound(key);
+    if (after == flushed_.begin()) return false;
+    const auto& [prefix, flushed] = *std::prev(after);
+    if (key.starts_with(prefix)) return flushed;
+    const auto differ = std::ranges::mismatch(key, prefix);
+    key = key.substr(0, static_cast<size_t>(differ.in1 - key.begin()));
+  }
 }
 
 void LoadClaims::NoteFlushed(const Keyspace& keyspace) noexcept {
@@ -47,11 +55,20 @@ void LoadClaims::NoteFlushed(const Keyspace& keyspace) noexcept {
       homes_.begin(), homes_.end(), [&](const Keyspace* home) { return home == &keyspace; }, nullptr);
 }
 
-void LoadClaims::NoteNamespaceFlushed(std::string_view prefix) {
-  if (IsOfFlushedNamespace(prefix)) return;
-  const auto shortest = prefixes_.emplace(prefix).first;
-  for (auto longer = std::next(shortest); longer != prefixes_.end() && longer->starts_with(prefix);)
-    longer = prefixes_.erase(longer);
+void LoadClaims::Divide(const std::string& prefix) {
+  const bool flushed = IsOfFlushedNamespace(prefix);
+  flushed_.try_emplace(prefix, flushed);
+}
+
+void LoadClaims::NoteNamespaceFlushed(const Namespace& space) {
+  const Namespaces& namespaces = databases_.namespaces();
+  Divide(space.prefix());
+  for (const std::unique_ptr<Namespace>& other : namespaces.active()) {
+    if (other->prefix().starts_with(space.prefix())) Divide(other->prefix());
+  }
+  for (auto row = flushed_.find(space.prefix());
+       row != flushed_.end() && row->first.starts_with(space.prefix()); ++row)
+    row->second = row->second || namespaces.Covers(space, row->first);
 }
 
 void LoadClaims::Note(HashPlaces& names, const Keyspace& keyspace, std::string_view name) {

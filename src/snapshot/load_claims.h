@@ -10,7 +10,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <set>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -41,8 +41,8 @@ class LoadClaims final : private ChangeListener {
   // A flush of a database: the file's keys for the database must not come. A listener does not hear of a flush if the
   // database has no keys.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
-  // NSFLUSH, in all databases. Throws std::bad_alloc.
-  void NoteNamespaceFlushed(std::string_view prefix);
+  // NSFLUSH, in all databases: the file's keys that would be of the namespace now must not come. Throws std::bad_alloc.
+  void NoteNamespaceFlushed(const Namespace& space);
   // INVALIDATE: keys with these tags must not come. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);
   bool Overwhelmed() const noexcept { return overwhelmed_; }
@@ -53,13 +53,17 @@ class LoadClaims final : private ChangeListener {
   static uint64_t PlaceOf(const Keyspace& keyspace, uint64_t hash) noexcept;
   // Throws std::bad_alloc.
   void Note(HashPlaces& names, const Keyspace& keyspace, std::string_view name);
+  // Makes the prefix a row of flushed_, without an effect on any key.
+  void Divide(const std::string& prefix);
   bool IsOfFlushedNamespace(std::string_view key) const noexcept;
 
   Databases& databases_;
-  std::vector<Keyspace*> homes_;                 // by the file's index
-  HashPlaces gone_;                              // keys
-  HashPlaces tags_;                              // invalidated
-  std::set<std::string, std::less<>> prefixes_;  // of flushed namespaces; none begins with another one
+  std::vector<Keyspace*> homes_;  // by the file's index
+  HashPlaces gone_;               // keys
+  HashPlaces tags_;               // invalidated
+  // By prefixes: true if the keys are of a flushed namespace. The row with the longest prefix of a key counts. The namespaces
+  // within a flushed one have rows of their own, so later namespaces change nothing.
+  std::map<std::string, bool, std::less<>> flushed_;
   bool overwhelmed_ = false;
 };
 

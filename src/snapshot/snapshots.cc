@@ -77,8 +77,8 @@ void Snapshots::NoteFlushed(const Keyspace& keyspace) noexcept {
   if (LoadClaims* const claims = loader_->claims()) claims->NoteFlushed(keyspace);
 }
 
-void Snapshots::NoteNamespaceFlushed(std::string_view prefix) {
-  if (LoadClaims* const claims = loader_->claims()) claims->NoteNamespaceFlushed(prefix);
+void Snapshots::NoteNamespaceFlushed(const Namespace& space) {
+  if (LoadClaims* const claims = loader_->claims()) claims->NoteNamespaceFlushed(space);
 }
 
 void Snapshots::NoteAllFlushed(Now now) {

@@ -32,6 +32,7 @@ class Disk;
 class Keyspace;
 class Loader;
 class Log;
+class Namespace;
 class Saver;
 class SyncWishes;
 struct LoadResult;
@@ -122,10 +123,10 @@ class Snapshots final : public LatePart, private Alarms::Alarm {
   void StopLoad() noexcept;
   // A command that removes a key has found none. DEL and kin report that themselves (Keyspace::Delete).
   static void NoteGone(Server& server, const Keyspace& keyspace, std::string_view key) noexcept;
-  // A flush of this database, also without keys, or of the namespace of this prefix in all databases: the file's keys are not
-  // loaded any more. NoteNamespaceFlushed throws std::bad_alloc.
+  // A flush of this database, also without keys, or of this namespace in all databases: the file's keys are not loaded any
+  // more. NoteNamespaceFlushed throws std::bad_alloc.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
-  void NoteNamespaceFlushed(std::string_view prefix);
+  void NoteNamespaceFlushed(const Namespace& space);
   // FLUSHALL: with save points, a file without keys replaces the file before the answer, as in Redis: a crash does not bring the
   // keys back. A running save of the old keys to a file is given up first. If the disk takes no new file, the old one goes.
   void NoteAllFlushed(Now now);

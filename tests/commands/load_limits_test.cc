@@ -146,6 +146,45 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(left_after({"ab", "b", "a", "all"}) == "a a; abc b ba:1 c:1 y ");
 }
 
+TEST_CASE_METHOD(SnapshotTest,
+                 "NSFLUSH during a load leaves the keys to come of a namespace within the flushed one") {
+  const std::string kThree = "outer prefix a: inner prefix a:b: innermost prefix a:b:c:";
+  const Words keys = {"a:", "a:1", "a:b:1", "a:b:c:1", "a:c:1"};
+  for (const std::string& key : keys) Run({"SET", key, "v"});
+  REQUIRE(Run({"SAVE"}) == Ok());
+  disk.piece = 1;
+  const auto load_beside = [&](const std::vector<Words>& requests) {
+    Run({"FLUSHALL"});
+    SetOption("namespace", kThree);
+    snapshots().LoadSoon(now());
+    for (const Words& request : requests) REQUIRE(Run(request).kind != Reply::Kind::kError);
+    FinishLoad();
+    Words loaded;
+    for (const std::string& key : keys) {
+      if (Run({"EXISTS", key}) == Integer(1)) loaded.push_back(key);
+    }
+    return loaded;
+  };
+  const Words outer = {"NSFLUSH", "outer"};
+  const Words inner = {"NSFLUSH", "inner"};
+  const Words innermost = {"NSFLUSH", "innermost"};
+  CHECK(load_beside({outer}) == Words{"a:b:1", "a:b:c:1"});
+  CHECK(load_beside({inner}) == Words{"a:", "a:1", "a:b:c:1", "a:c:1"});
+  CHECK(load_beside({outer, inner}) == Words{"a:b:c:1"});
+  CHECK(load_beside({inner, outer}) == Words{"a:b:c:1"});
+  CHECK(load_beside({innermost, outer}) == Words{"a:b:1"});
+  CHECK(load_beside({outer, innermost, inner}).empty());
+  // The namespaces at the time of the flush count.
+  const Words one = {"CONFIG", "SET", "namespace", "outer prefix a:"};
+  const Words three = {"CONFIG", "SET", "namespace", kThree};
+  CHECK(load_beside({outer, one}) == Words{"a:b:1", "a:b:c:1"});
+  CHECK(load_beside({one, outer, three}).empty());
+  CHECK(load_beside({inner, one, three, innermost}) == Words{"a:", "a:1", "a:c:1"});
+  const Words other = {"CONFIG", "SET", "namespace", "other prefix a:"};
+  CHECK(load_beside({{"SET", "a:own", "v"}, other, outer}).size() == keys.size());
+  CHECK(Run({"EXISTS", "a:own"}) == Integer(0));
+}
+
 TEST_CASE_METHOD(SnapshotTest, "EXPLOG's records come back with their databases, kinds, keys and values") {
   SetOption("expire-log-size", "1mb");
   SetOption("expire-log-values", "100");

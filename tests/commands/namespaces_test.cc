@@ -288,6 +288,42 @@ TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is seen by those who watch, cache or c
   CHECK(server().leases.size() == 0);
 }
 
+TEST_CASE_METHOD(NamespacesTest, "NSFLUSH is not seen by those who watch keys of a namespace within") {
+  Have("outer prefix a: inner prefix a:b:");
+  Run({"MSET", "a:1", "v", "a:b:1", "v"});
+  TestClient& other = Connect();
+  Run({"WATCH", "a:b:1", "a:b:none"});
+  CHECK(other.Run({"NSFLUSH", "outer"}) == Integer(1));
+  Run({"MULTI"});
+  Run({"PING"});
+  CHECK(Run({"EXEC"}) == Array({Simple("PONG")}));
+  Run({"WATCH", "a:b:1"});
+  CHECK(other.Run({"NSFLUSH", "inner"}) == Integer(1));
+  Run({"MULTI"});
+  Run({"PING"});
+  CHECK(Run({"EXEC"}) == NullArray());
+}
+
+TEST_CASE_METHOD(NamespacesTest, "NSFLUSH ends the leases of the keys that it removes, and of no others") {
+  const auto leased = [this](const std::string& key) { return server().leases.Find(0, key) != nullptr; };
+  Run({"SET", "a:old", "v", "PX", "500"});
+  Have("outer prefix a:");
+  Run({"SET", "a:b:old", "v", "PX", "500"});
+  Have("outer prefix a: inner prefix a:b:");
+  Run({"SET", "a:b:new", "v", "PX", "500"});
+  for (const char* key : {"a:old", "a:b:old", "a:b:new", "a:none", "a:b:none", "b"})
+    CHECK(Run({"TAKE", key, "LEASE", "1000", "EARLY", "1000"}).elements.at(0) == Bulk("LEASE"));
+  CHECK(Run({"NSFLUSH", "outer"}) == Integer(1));
+  CHECK(Run({"EXISTS", "a:old", "a:b:old", "a:b:new"}) == Integer(2));
+  CHECK_FALSE(leased("a:b:old"));
+  CHECK_FALSE(leased("a:none"));
+  for (const char* key : {"a:old", "a:b:new", "a:b:none", "b"}) CHECK(leased(key));
+  CHECK(Run({"NSFLUSH", "inner"}) == Integer(1));
+  CHECK_FALSE(leased("a:b:new"));
+  CHECK_FALSE(leased("a:b:none"));
+  for (const char* key : {"a:old", "b"}) CHECK(leased(key));
+}
+
 TEST_CASE_METHOD(NamespacesTest,
                  "a namespace's default TTL is below the rules and above the default of all") {
   Have("a default-ttl 100 b prefix b:");

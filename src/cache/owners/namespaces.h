@@ -131,6 +131,13 @@ class Namespaces {
     const size_t found = prefixes_.Find(key);
     return found != PrefixTable::kNone ? active_[found].get() : nullptr;
   }
+  // True if the namespace's prefix is the longest one that fits the name. A retired namespace gives way to any active
+  // namespace whose prefix is as long.
+  bool Covers(const Namespace& space, std::string_view name) const noexcept {
+    if (!name.starts_with(space.prefix())) return false;
+    const Namespace* const of = Of(name);
+    return of == nullptr || of == &space || of->prefix().size() < space.prefix().size();
+  }
   void CountMiss(std::string_view key) const noexcept {
     if (Namespace* const space = Of(key)) ++space->stats.misses;
   }

@@ -47,13 +47,16 @@ void FlushAll(Context& ctx, Args& args) {
 }
 
 void NsFlush(Context& ctx, Args& args) {
-  const Namespace* const space = ctx.server.databases.namespaces().Find(args.Next());
+  const Namespaces& namespaces = ctx.server.databases.namespaces();
+  const Namespace* const space = namespaces.Find(args.Next());
   if (space == nullptr) return ctx.Fail("ERR no such namespace");
-  if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server))
-    snapshots->NoteNamespaceFlushed(space->prefix());
+  if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server)) snapshots->NoteNamespaceFlushed(*space);
+  ctx.server.leases.EndIf([&](unsigned db, std::string_view name) {
+    const Keyspace& keyspace = ctx.server.databases.At(db);
+    const Entry* const entry = keyspace.LookAt(name, ctx.now);
+    return entry != nullptr ? keyspace.owners().Of(*entry).space == space : namespaces.Covers(*space, name);
+  });
   ctx.reply.Integer(static_cast<int64_t>(ctx.server.databases.FlushNamespace(*space)));
-  for (unsigned i = 0; i < ctx.server.databases.count(); ++i)
-    ctx.server.leases.EndAllOf(i, space->prefix());  // also in databases without a key of the namespace
 }
 
 // For any wrong number the error names which of the two numbers is wrong, as in Redis.

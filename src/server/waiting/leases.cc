@@ -11,12 +11,13 @@
 namespace mayfly {
 namespace {
 
-// The changes that end a lease. Expiry and eviction do not: the value is then missing even more.
+// The changes that end a lease. Expiry and eviction do not: the value is then missing even more. NSFLUSH ends the leases of its
+// keys itself: most of these keys do not exist.
 constexpr uint32_t kLeaseReasons =
     ChangeHub::Bit(ChangeReason::kCreated) | ChangeHub::Bit(ChangeReason::kValueChanged) |
     ChangeHub::Bit(ChangeReason::kDeleted) | ChangeHub::Bit(ChangeReason::kInvalidated) |
     ChangeHub::Bit(ChangeReason::kFlushed) | ChangeHub::Bit(ChangeReason::kRenamed) |
-    ChangeHub::Bit(ChangeReason::kSwapped) | ChangeHub::Bit(ChangeReason::kNamespaceFlushed);
+    ChangeHub::Bit(ChangeReason::kSwapped);
 
 }  // namespace
 
@@ -171,12 +172,8 @@ void Leases::End(Map::iterator at) noexcept {
   Forget(at);
 }
 
-void Leases::EndAllOf(unsigned db, std::string_view prefix) noexcept {
-  for (auto at = leases_.begin(); at != leases_.end();) {
-    const auto next = std::next(at);
-    if (at->first.db == db && at->first.name.starts_with(prefix)) End(at);
-    at = next;
-  }
+void Leases::EndAllOf(unsigned db) noexcept {
+  EndIf([db](unsigned of, std::string_view) { return of == db; });
 }
 
 void Leases::KeepOrForget(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept {
@@ -248,7 +245,7 @@ void Leases::OnWake(Now now, Log*) noexcept {
 
 void Leases::OnChange(const Change& change) {
   if (leases_.empty()) return;
-  if (change.event.name.empty()) return EndAllOf(change.database, change.key);
+  if (change.event.name.empty()) return EndAllOf(change.database);
   const auto found = leases_.find({change.database, change.key});
   if (found != leases_.end()) End(found);
 }

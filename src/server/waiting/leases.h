@@ -17,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
@@ -99,8 +100,17 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   void Fail(const Lease& lease, std::string_view message, uint64_t until_mono_ms);
   // The session will be told when the lease ends. Throws std::bad_alloc. REQUIRES: the lease is held.
   void TellEnd(const Lease& lease, uint64_t session);
-  // Ends the leases of a database's keys, or only of keys with a prefix.
-  void EndAllOf(unsigned db, std::string_view prefix = {}) noexcept;
+  // Ends the leases for which ends(database, name) returns true. REQUIRES: `ends` changes no lease.
+  template <typename Fn>
+  void EndIf(Fn&& ends) {
+    for (auto at = leases_.begin(); at != leases_.end();) {
+      const auto next = std::next(at);
+      if (ends(at->first.db, at->first.name)) End(at);
+      at = next;
+    }
+  }
+  // Ends the leases of a database's keys.
+  void EndAllOf(unsigned db) noexcept;
   // Returns the oldest ended lease with sessions to be told; null if there is none.
   std::unique_ptr<Lease> TakeEnded() noexcept;
   // True if there is a lease, or was a lease since the last EndTurn.

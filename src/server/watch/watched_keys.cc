@@ -121,10 +121,13 @@ void WatchedKeys::Mark(const WatchedKey& key, bool if_absent_before) noexcept {
 
 void WatchedKeys::MarkAllOf(const Change& change) noexcept {
   const bool swapped = change.reason == ChangeReason::kSwapped;
+  const bool of_namespace = change.reason == ChangeReason::kNamespaceFlushed;
   const Now now = clock_.Read();
   for (const auto& [place, key] : keys_) {
-    if (place.db == change.database && place.name.starts_with(change.key))
-      Mark(*key, /*if_absent_before=*/swapped && change.keyspace.Holds(place.name, now));
+    if (place.db != change.database || !place.name.starts_with(change.key)) continue;
+    const bool holds = (swapped || of_namespace) && change.keyspace.Holds(place.name, now);
+    if (of_namespace && holds) continue;  // a key outside of the namespace
+    Mark(*key, /*if_absent_before=*/holds);
   }
 }
 
