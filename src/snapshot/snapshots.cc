@@ -480,6 +480,7 @@ uint64_t Snapshots::Unsaved() const noexcept {
 uint64_t Snapshots::NextWake() const noexcept {
   const std::vector<config::SavePoint>& points = server_.options.settings().save;
   if (saver_->running() || loading()) return Alarms::kNever;
+  if (server_.Busy()) return Alarms::kNever;  // the file would have a part of what the script writes
   if (scheduled_) return 0;
   if (points.empty()) return Alarms::kNever;
   if (outlived_ || !server_.stats.saves.last_ok) return retry_mono_ms_;
