@@ -110,6 +110,7 @@ void MasterLink::Change(const config::MasterAddress& master, Now now) {
   pause_ms_ = 0;
   NoteMasterKeys(false);
   Become(State::kConnect, now);
+  replicas.GateWrites(now);
   server_.executor->FollowRole();
   if (server_.log != nullptr) server_.log->Notice("following the master ", figures_.host, ":", figures_.port);
 }

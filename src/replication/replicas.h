@@ -136,6 +136,10 @@ class Replicas final : public LatePart,
   void AddWait(ReplicaWait& wait) { waits_.push_back(&wait); }
   void RemoveWait(ReplicaWait& wait) noexcept { std::erase(waits_, &wait); }
 
+  // Refuses clients' writes while a master has fewer good replicas than min-replicas-to-write. Called also when this server
+  // begins to follow a master: then writes need no replicas.
+  void GateWrites(Now now) noexcept;
+
   // ---- the master's stream (replication/master_link.h)
   //
   // This server follows a master from now on: the stream stands still, and the replicas are dropped. history() and place()
@@ -243,7 +247,6 @@ class Replicas final : public LatePart,
   void CountBacklog() noexcept;
   // Updates all figures.
   void Publish(Now now) noexcept;
-  void GateWrites(Now now) noexcept;
 
   Server& server_;
   Backlog backlog_;

@@ -131,6 +131,21 @@ TEST_CASE_METHOD(NoMasterTest, "EXEC runs nothing of what was queued while there
 }
 
 TEST_CASE_METHOD(NoMasterTest,
+                 "replicas that are too few for a write are a master's concern, also before the link is up") {
+  Same(Preparation());
+  const std::vector<Words> writes = {
+      {"SET", "k", "v"}, {"DEL", "k"}, {"EVAL", "return redis.call('set', 'k', 'v')", "0"}};
+  Same({{"CONFIG", "SET", "min-replicas-to-write", "1", "replica-read-only", "no"}});
+  Same(WithTransactions(writes));
+  Same({{"REPLICAOF", "127.0.0.1", "1"}});
+  Same(WithTransactions(writes));
+  Same({{"CONFIG", "SET", "min-replicas-to-write", "2"}});
+  Same(WithTransactions(writes));
+  Same({{"REPLICAOF", "NO", "ONE"}});
+  Same(WithTransactions(writes));
+}
+
+TEST_CASE_METHOD(NoMasterTest,
                  "a script that may write does not begin while replicas are too few for a write") {
   Same(Preparation());
   Same({{"CONFIG", "SET", "min-replicas-to-write", "1"}});
