@@ -136,5 +136,29 @@ TEST_CASE("while much has to be evicted no more of a big value is read, and smal
   CHECK(server.keys() == 100);
 }
 
+TEST_CASE("a server that was evicting when it became a replica goes on reading big values") {
+  SimulatedServer server;
+  server.Set("maxmemory-policy", "allkeys-lru");
+  Peer& other = server.Connect();
+  for (int i = 0; i < 20'000; ++i) other.Request({"SET", "k" + std::to_string(i), "v"});
+  server.Settle();
+  other.Take();
+  Peer& sender = server.Connect();
+  server.Set("expire-slice-us", "500");
+  server.world.set_look_cost_us(100);  // eviction takes many turns
+  server.Set("maxkeys", "100");
+  other.Request({"PING"});
+  server.Turn(1);
+  REQUIRE(server.parts.executor.short_of_room());
+  other.Take();
+  other.Request({"REPLICAOF", "10.9.9.9", "7000"});
+  server.Turn(1);
+  CHECK(other.Take() == "+OK\r\n");
+  server.world.set_look_cost_us(0);
+  sender.Request({"SET", "big", ValueOf(1 << 20, 'a')});
+  server.AdvanceTime(1'000);
+  CHECK(sender.Take().starts_with("-READONLY"));
+}
+
 }  // namespace
 }  // namespace mayfly::sim

@@ -69,7 +69,8 @@ class MemoryGate {
     const bool more = namespaces_.any_grown() && TrimNamespaces(budget, now);
     return (!Calm() && Evict(budget, now) == Evictor::Outcome::kMore) || more;
   }
-  // True if more entries had to go when eviction last stopped. Meanwhile big arguments are not read from sockets.
+  // True if more entries had to go when eviction last stopped. Meanwhile big arguments are not read from sockets. Never true on
+  // a replica whose master evicts for it.
   bool short_of_room() const noexcept { return short_of_room_; }
   // Takes the current data as the data after an eviction; called when a limit has changed.
   void Rebase() noexcept;

@@ -38,8 +38,10 @@ bool MemoryGate::KeysFit(const TableRow& row, std::span<const std::string_view> 
   return fit;
 }
 
-// What was above the limits of a namespace while others decided is evicted in slices.
+// What was above the limits of a namespace while others decided is evicted in slices. Nothing is evicted any more on a replica
+// whose master does so.
 void MemoryGate::FollowRole() noexcept {
+  short_of_room_ = short_of_room_ && !IgnoresLimits();
   Rebase();
   ForgetCeiling();
   for (const auto& space : namespaces_.active()) space->Rebase();
