@@ -337,6 +337,33 @@ TEST_CASE_METHOD(DefragTest, "the time that moving took is added up, from one pa
   CHECK(Info("total_active_defrag_time") == std::to_string(2 * first));
 }
 
+TEST_CASE_METHOD(DefragTest, "a run's first slice counts, and nothing before CONFIG RESETSTAT counts again") {
+  const SteppedCycles cycles;
+  Run({"CONFIG", "SET", "active-defrag-cycle-min", "25", "active-defrag-cycle-max", "25"});
+  MakeHoles();
+  AdvanceTime(Defragmenter::kLookMs);
+  const auto long_slice = [this] {
+    REQUIRE(defragmenter.moves());
+    while (!server().sliced_work.waits()) REQUIRE(GoOn());
+    Slice();
+    SteppedCycles::Advance(server().server.cycle_rate.ToCycles(3'000));
+    while (server().sliced_work.waits()) Slice();
+  };
+  long_slice();
+  long_slice();
+  CHECK(Info("total_active_defrag_time") == "6");
+  Run({"CONFIG", "SET", "activedefrag", "no"});
+  Finish();
+  Run({"CONFIG", "SET", "activedefrag", "yes"});
+  AdvanceTime(Defragmenter::kLookMs);
+  long_slice();
+  CHECK(Info("total_active_defrag_time") == "9");
+  CHECK(Info("current_active_defrag_time") == "3");
+  Run({"CONFIG", "RESETSTAT"});
+  long_slice();
+  CHECK(Info("total_active_defrag_time") == "3");
+}
+
 TEST_CASE_METHOD(DefragTest, "counts of moved keys are reset with the others") {
   MakeHoles();
   defragmenter.NoteChurn(now());

@@ -104,10 +104,11 @@ bool Defragmenter::Walk(Now now, size_t budget) noexcept {
 void Defragmenter::Pause(Now now) noexcept {
   const uint64_t cycles = ReadCycles() - slice_began_;
   slice_began_ = 0;
+  const auto spent_ms = [this] { return server_.cycle_rate.ToUs(spent_cycles_) / kUsPerMs; };
+  const uint64_t before = spent_ms();
   spent_cycles_ += cycles;
-  const uint64_t before = server_.stats.defrag_ms;
-  server_.stats.defrag_ms = server_.cycle_rate.ToUs(spent_cycles_) / kUsPerMs;
-  server_.stats.defrag_total_ms += std::max(server_.stats.defrag_ms, before) - before;
+  server_.stats.defrag_ms = spent_ms();
+  server_.stats.defrag_total_ms += server_.stats.defrag_ms - before;
   const uint64_t pause_us = server_.cycle_rate.ToUs(cycles) * (100 - percent_) / percent_;
   wake_mono_ms_ = now.mono_ms + std::max<uint64_t>(pause_us / kUsPerMs, 1);
 }
