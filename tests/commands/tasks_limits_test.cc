@@ -185,6 +185,38 @@ TEST_CASE_METHOD(TasksLimitsTest,
 }
 
 TEST_CASE_METHOD(TasksLimitsTest,
+                 "DRAIN of very many tasks counts none that is gone, and none that has gone before") {
+  constexpr int kTasks = 10'002;  // more than are put in order
+  SetOption("namespace", "ns prefix ns:");
+  const auto fill = [this](int gone) {
+    Run({"FLUSHALL"});
+    FillWith(kTasks - gone);
+    for (int i = 1; i <= gone; ++i)
+      Run({"SET", "ns:" + std::to_string(i), "v", "PX", "5000", "INTO", "jobs", "TAGS", "1", "tag"});
+  };
+  for (const int gone : {1, 700, 5'000}) {
+    for (const Words& removal : {Words{"INVALIDATE", "tag"}, Words{"NSFLUSH", "ns"}}) {
+      CAPTURE(gone, removal);
+      fill(gone);
+      for (const Words& words : {Words{"MULTI"}, removal, Words{"DRAIN", "jobs"}}) Run(words);
+      CHECK(Run({"EXEC"}) == Array({Integer(gone), Integer(kTasks - gone)}));
+      AdvanceTime(0);
+      CHECK(Run({"XLEN", "jobs"}) == Integer(kTasks - gone));
+      CHECK(Run({"DRAIN", "jobs"}) == Integer(0));
+    }
+  }
+  // What waits for its stream is not drained again.
+  Run({"FLUSHALL"});
+  Run({"SET", "jobs", "no stream"});
+  FillWith(kTasks);
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(kTasks));
+  AdvanceTime(0);
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(0));
+  Run({"SET", "later", "v", "PX", "5000", "INTO", "jobs"});
+  CHECK(Run({"DRAIN", "jobs"}) == Integer(1));
+}
+
+TEST_CASE_METHOD(TasksLimitsTest,
                  "DRAIN of very many tasks takes those of every MAXLEN, and of no other stream") {
   constexpr int kTasks = 10'002;  // more than are put in order
   for (const Words& words :

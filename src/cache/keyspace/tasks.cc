@@ -241,8 +241,19 @@ void Tasks::TryReady(Entry& entry, Now now) {
 
 // ---- DRAIN
 
-size_t Tasks::Drain(std::string_view stream, size_t most, Now now, size_t budget) {
+size_t Tasks::CountDrainable(std::string_view stream, Now now) const noexcept {
   const size_t count = tags_.CountTasks(stream);
+  const bool any_other = tags_.doomed() != 0 || owners_.doomed_keys() != 0 || ready_count() != 0;
+  if (count <= kMostSorted || !any_other) return count;
+  size_t drainable = 0;
+  tags_.ForEachTask(stream, [&](const Entry& entry) {
+    drainable += !entry.ready() && !keyspace_.Absent(entry, now) ? 1 : 0;
+  });
+  return drainable;
+}
+
+size_t Tasks::Drain(std::string_view stream, size_t most, Now now, size_t budget) {
+  const size_t count = CountDrainable(stream, now);
   size_t drained = 0;
   if (count > kMostSorted && most >= count) {
     tags_.Drain(stream);

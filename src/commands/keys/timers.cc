@@ -113,7 +113,7 @@ constexpr Command kRows[] = {
      .since = "0.2.0",
      .complexity =
          ("O(N*log(N)) where N is the number of the stream's tasks; O(1) without COUNT above 10,000 "
-          "tasks, which then go in slices"),
+          "tasks, which then go in slices; O(N) to count them while tasks are late, or gone and not freed"),
      .summary = "Lets the keys that will go into a stream go now, and answers how many.",
      .syntax = "stream [COUNT count]",
      .notes = "A command of Mayfly. With COUNT the nearest go. Up to 512 are in the stream before the "
