@@ -141,6 +141,59 @@ TEST_CASE_METHOD(CommandTest, "CLIENT UNBLOCK ends a wait as if its time were ov
 }
 
 TEST_CASE_METHOD(CommandTest,
+                 "CLIENT UNBLOCK ends the wait of every command as the command's time limit does") {
+  Run({"XGROUP", "CREATE", "x", "g", "0", "MKSTREAM"});
+  Run({"XADD", "x", "1-1", "f", "v"});
+  Run({"XREADGROUP", "GROUP", "g", "a", "STREAMS", "x", ">"});
+  for (const auto& [words, at_end] : std::vector<std::pair<Words, Reply>>{
+           {{"BLPOP", "k", "0"}, NullArray()},
+           {{"BRPOP", "k", "0"}, NullArray()},
+           {{"BLMPOP", "0", "1", "k", "LEFT"}, NullArray()},
+           {{"BLMOVE", "k", "l", "LEFT", "RIGHT", "0"}, NullArray()},
+           {{"BRPOPLPUSH", "k", "l", "0"}, NullArray()},
+           {{"BZPOPMIN", "k", "0"}, NullArray()},
+           {{"BZPOPMAX", "k", "0"}, NullArray()},
+           {{"BZMPOP", "0", "1", "k", "MIN"}, NullArray()},
+           {{"XREAD", "BLOCK", "0", "STREAMS", "x", "$"}, NullArray()},
+           {{"XREADGROUP", "GROUP", "g", "b", "BLOCK", "0", "STREAMS", "x", ">"}, NullArray()},
+           {{"XREADGROUP", "GROUP", "g", "b", "BLOCK", "9000", "STREAMS", "x", ">"}, NullArray()},
+           {{"XREADGROUP", "GROUP", "g", "b", "BLOCK", "0", "CLAIM", "9000", "STREAMS", "x", ">"},
+            NullArray()},
+           {{"WAIT", "1", "0"}, Integer(0)}}) {
+    CAPTURE(words);
+    TestClient waits(server());
+    Words unblock{"CLIENT", "UNBLOCK", std::to_string(waits.session().id)};
+    for (const std::string reason : {"", "TIMEOUT", "ERROR"}) {
+      CAPTURE(reason);
+      unblock.resize(3);
+      if (!reason.empty()) unblock.push_back(reason);
+      CHECK(waits.Run(words) == NoReply());
+      CHECK(Run(unblock) == Integer(1));
+      server().RunWoken();
+      const Reply refused = Error("UNBLOCKED client unblocked via CLIENT UNBLOCK");
+      CHECK(waits.Received() == std::vector{reason == "ERROR" ? refused : at_end});
+      CHECK(waits.session().parked == nullptr);
+    }
+  }
+}
+
+TEST_CASE_METHOD(CommandTest, "CLIENT UNBLOCK ends a wait though the client was woken in vain just before") {
+  Run({"XGROUP", "CREATE", "x", "g", "0", "MKSTREAM"});
+  TestClient& waits = Connect();
+  for (const auto& [word, reply] : {std::pair{"TIMEOUT", NullArray()},
+                                    {"ERROR", Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")}}) {
+    waits.Run({"XREADGROUP", "GROUP", "g", "a", "BLOCK", "0", "STREAMS", "x", ">"});
+    server().parking.Wake(*waits.session().parked, WakeReason::kReady);
+    const std::string raw = EncodeRequest({"CLIENT", "UNBLOCK", std::to_string(waits.session().id), word});
+    Feed feed{.session = &client().session(), .input = raw};
+    server().executor.Run({&feed, 1});
+    CHECK(client().Received() == std::vector<Reply>{Integer(1)});
+    server().RunWoken();
+    CHECK(waits.Received() == std::vector<Reply>{reply});
+  }
+}
+
+TEST_CASE_METHOD(CommandTest,
                  "CLIENT UNBLOCK does not let a client out of a pause, and refuses wrong words") {
   TestClient& other = Connect();
   const std::string id = std::to_string(other.session().id);

@@ -184,6 +184,7 @@ void ClientUnblock(Context& ctx, Args& args) {
   Parked* const parked = found != sessions.end() ? found->second->parked : nullptr;
   if (parked == nullptr || parked->paused || parked->delayed) return ctx.reply.Integer(0);
   ctx.server.parking.Wake(*parked, reason);
+  if (parked->reason == WakeReason::kReady) parked->reason = reason;  // woken before, perhaps in vain
   ctx.reply.Integer(1);
 }
 

@@ -312,12 +312,7 @@ bool ForgetGone(Context& ctx, const std::vector<Source>& sources) {
   return changed;
 }
 
-// With CLAIM a wait may have to look again before its end.
-bool IsOver(Context& ctx) {
-  const bool looks_again = ctx.wake() == WakeReason::kTimeout && ctx.now.mono_ms < ctx.resumed->end_mono_ms;
-  return !looks_again && AnswerEndOfWait(ctx);
-}
-
+// With CLAIM a client may have to look again before the end of its wait.
 void Wait(Context& ctx, const Args& args, const StreamReadOptions& options,
           const std::vector<Source>& sources) {
   const uint64_t end = ctx.resumed != nullptr ? ctx.resumed->end_mono_ms : *options.deadline_mono_ms;
@@ -332,7 +327,7 @@ void Wait(Context& ctx, const Args& args, const StreamReadOptions& options,
 void XReadGroup(Context& ctx, Args& args) {
   StreamReadOptions options;
   if (!ReadGroupReadOptions(ctx, args, options)) return;
-  if (IsOver(ctx)) return;
+  if (AnswerEndOfWait(ctx)) return;
   std::vector<Source> sources;
   if (!ReadSources(ctx, args, options, sources)) return;
   bool changed = ForgetGone(ctx, sources);

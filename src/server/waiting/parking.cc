@@ -149,7 +149,8 @@ void ParkingLot::OnWake(Now now, Log*) noexcept {
   std::array<Parked*, 64> due;
   for (;;) {
     const auto progress = wheel_.Advance(now.mono_ms, due, due.size());
-    for (size_t i = 0; i < progress.due; ++i) Wake(*due[i], WakeReason::kTimeout);
+    for (size_t i = 0; i < progress.due; ++i)
+      Wake(*due[i], now.mono_ms < due[i]->end_mono_ms ? WakeReason::kReady : WakeReason::kTimeout);
     if (!progress.more) return;
   }
 }

@@ -84,7 +84,7 @@ struct Parked {
   std::optional<ValueType> wanted;  // a key of another type does not wake the session
   bool even_absent = false;  // a ready key serves the request even if the key is absent, or of another type
   bool awaits_gone = false;  // WaitingKeys::AwaitGone
-  // The end of the wait, if deadline_mono_ms is only a time to look again. For the part that sets it.
+  // The end of the wait, if deadline_mono_ms is only a time to look again, with kReady as the reason. For the part that sets it.
   uint64_t end_mono_ms = 0;
   std::unique_ptr<PendingWork> work;  // mostly null
 
