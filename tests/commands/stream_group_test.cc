@@ -293,6 +293,60 @@ TEST_CASE_METHOD(GroupTest,
   CHECK(server().parking.size() == 0);
 }
 
+TEST_CASE_METHOD(
+    GroupTest,
+    "a client that waits with CLAIM gets an entry as soon as XCLAIM says that it was idle for long") {
+  Run({"XGROUP", "CREATE", "s", "g", "0"});
+  for (const std::vector<Words>& requests : std::vector<std::vector<Words>>{
+           {{"XCLAIM", "s", "g", "a", "0", "1-1", "IDLE", "50"}},
+           {{"XCLAIM", "s", "g", "a", "0", "1-1", "IDLE", "50", "JUSTID"}},
+           {{"XCLAIM", "s", "g", "new", "0", "1-1", "TIME", std::to_string(WallMs() - 50)}},
+           {{"XACK", "s", "g", "1-1", "2-1", "3-1"},
+            {"XCLAIM", "s", "g", "a", "0", "1-1", "IDLE", "50", "FORCE"}},
+           {{"MULTI"}, {"XCLAIM", "s", "g", "a", "0", "1-1", "IDLE", "50"}, {"EXEC"}},
+           {{"EVAL", "redis.call('XCLAIM', 's', 'g', 'a', '0', '1-1', 'IDLE', '50')", "0"}}}) {
+    CAPTURE(requests);
+    Run({"XGROUP", "SETID", "s", "g", "0"});
+    Run({"XGROUP", "DELCONSUMER", "s", "g", "b"});
+    Read("a");
+    TestClient waits(server());
+    waits.Run({"XREADGROUP", "GROUP", "g", "b", "BLOCK", "0", "CLAIM", "50", "STREAMS", "s", ">"});
+    REQUIRE(waits.Received().empty());
+    for (const Words& request : requests) Run(request);
+    const std::vector<Reply> replies = waits.Received();
+    REQUIRE(replies.size() == 1);
+    CHECK(replies[0].elements[0].elements[1].elements[0].elements[0] == Bulk("1-1"));
+    CHECK(replies[0].elements[0].elements[1].elements[0].elements[2] == Integer(50));
+  }
+}
+
+TEST_CASE_METHOD(GroupTest, "a client that waits with CLAIM learns when an entry will be idle for long") {
+  Run({"XGROUP", "CREATE", "s", "g", "$"});
+  TestClient waits(server());
+  const Words words{"XREADGROUP", "GROUP", "g", "b", "BLOCK", "0", "CLAIM", "50", "STREAMS", "s", ">"};
+  waits.Run(words);
+  AdvanceTime(100);
+  Run({"XCLAIM", "s", "g", "a", "0", "1-1", "FORCE", "JUSTID"});  // nothing was pending before
+  AdvanceTime(49);
+  CHECK(waits.Received().empty());
+  AdvanceTime(1);
+  CHECK(waits.Received().size() == 1);
+  waits.Run(words);
+  AdvanceTime(10);
+  Run({"XCLAIM", "s", "g", "a", "0", "1-1", "IDLE", "30"});
+  AdvanceTime(19);
+  CHECK(waits.Received().empty());
+  AdvanceTime(1);
+  CHECK(waits.Received().size() == 1);
+  waits.Run(words);
+  AdvanceTime(30);
+  Run({"XCLAIM", "s", "g", "a", "0", "1-1"});  // later than before
+  AdvanceTime(49);
+  CHECK(waits.Received().empty());
+  AdvanceTime(1);
+  CHECK(waits.Received().size() == 1);
+}
+
 TEST_CASE_METHOD(GroupTest, "a client that waits is told when its group or its stream goes") {
   const Reply gone = Error("NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option");
   const Reply& no_group = gone;

@@ -158,6 +158,8 @@ class Claimer {
   }
   // REQUIRES: See; the stream has the entry.
   void Claim(const StreamValue& stream, StreamGroup& group, StreamId id, int64_t ms, uint32_t count) {
+    const Delivery* const before = group.Find(id);
+    idle_sooner_ |= before == nullptr || ms < before->ms;
     group.Deliver(id, *consumer_, ms, count);
     effects_.NoteDelivered(id, ms, count);
     consumer_->active_ms = ctx_.now.wall_ms;
@@ -175,6 +177,9 @@ class Claimer {
     effects_.NotePlace(group);
   }
   size_t claimed() const noexcept { return claimed_; }
+  // True if an entry will have been idle for a time sooner than was to be expected: one with an earlier delivery than before,
+  // or one that was not pending.
+  bool idle_sooner() const noexcept { return idle_sooner_; }
   const Event* done() noexcept {
     if (!created_ && !changed_) return nullptr;
     if (created_) effects_.NoteConsumer();
@@ -190,9 +195,16 @@ class Claimer {
   Event event_;
   StreamConsumer* consumer_ = nullptr;
   size_t claimed_ = 0;
+  bool idle_sooner_ = false;
   bool created_ = false;
   bool changed_ = false;
 };
+
+// Clients that wait with XREADGROUP ... CLAIM have planned their next look by the deliveries of before.
+void TellWaiting(Context& ctx, const Key& key, const Claimer& claimer) noexcept {
+  if (claimer.idle_sooner())
+    static_cast<void>(ctx.server.parking.keys().Announce({ctx.session.db, key.text}));
+}
 
 // Negative ones count as 0. Nothing after having answered the error.
 std::optional<int64_t> ReadMinIdle(Context& ctx, std::string_view text, std::string_view command) {
@@ -307,6 +319,7 @@ void XClaim(Context& ctx, Args& args) {
       },
       [&] { return claimer.done(); });
   array.Array(claimer.claimed());
+  TellWaiting(ctx, key, claimer);
 }
 
 struct AutoClaimOptions {
@@ -387,6 +400,7 @@ void XAutoClaim(Context& ctx, Args& args) {
           claimer.Claim(stream, group, id, ctx.now.wall_ms, claimer.CountOf(*group.Find(id)));
       },
       [&] { return claimer.done(); });
+  TellWaiting(ctx, key, claimer);
   ctx.reply.Array(plan.gone.size());
   for (const StreamId id : plan.gone) ReplyStreamId(ctx, id);
 }
