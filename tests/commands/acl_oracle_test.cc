@@ -541,4 +541,17 @@ TEST_CASE_METHOD(RenamedBesideRedis, "rules name a renamed command as before, an
   }
 }
 
+TEST_CASE_METHOD(CategoryTest, "the log tells of logins that fail within a transaction as Redis's does") {
+  for (const Words& request : std::vector<Words>{{"MULTI"},
+                                                 {"AUTH", "nobody", "x"},
+                                                 {"HELLO", "2", "AUTH", "somebody", "x"},
+                                                 {"EXEC"},
+                                                 {"AUTH", "nobody", "x"}}) {
+    Run(request);
+    Ask(request);
+  }
+  CHECK(Run({"ACL", "LOG"}).elements.size() == 3);
+  CHECK(WithoutClients(Run({"ACL", "LOG"})) == WithoutClients(Ask({"ACL", "LOG"})));
+}
+
 }  // namespace mayfly::testing

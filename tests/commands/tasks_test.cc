@@ -437,6 +437,22 @@ TEST_CASE_METHOD(TasksTest, "INTO needs the right to write to the stream") {
   CHECK(app.Run({"TIMERS", "jobs"}) == Error(denied));
   CHECK(app.Run({"DRAIN", "jobs"}) == Error(denied));
   CHECK(Run({"ACL", "LOG"}).elements[0].elements[7] == Bulk("jobs"));
+  const auto context = [this] { return Run({"ACL", "LOG"}).elements[0].elements[5]; };
+  CHECK(context() == Bulk("toplevel"));
+  app.Run({"MULTI"});
+  app.Run({"EXPIRE", "task:1", "9", "INTO", "later"});
+  CHECK(app.Run({"EXEC"}) == Array({Error(denied)}));
+  CHECK(context() == Bulk("multi"));
+  const std::string script = "return redis.pcall('SET', 'task:1', 'v', 'EX', 9, 'INTO', 'jobs')";
+  app.Run({"CLIENT", "SETNAME", "worker"});
+  for (const bool in_transaction : {false, true}) {
+    Run({"ACL", "LOG", "RESET"});
+    if (in_transaction) app.Run({"MULTI"});
+    app.Run({"EVAL", script, "0"});
+    if (in_transaction) app.Run({"EXEC"});
+    CHECK(context() == Bulk("lua"));
+    CHECK(Run({"ACL", "LOG"}).elements[0].elements[13].text.find(" name=worker ") != std::string::npos);
+  }
   TestClient& both = Connect();
   both.Run({"AUTH", "both", "x"});
   CHECK(both.Run({"SET", "task:1", "v", "EX", "9", "INTO", "jobs"}) == Ok());

@@ -41,7 +41,7 @@ bool LogIn(Context& ctx, const Args& args, std::string_view user, std::string_vi
     return true;
   }
   ++ctx.server.stats.failed_logins;
-  NoteFailedLogin(ctx.server, session, args[0], user, ctx.now);
+  NoteFailedLogin(ctx.server, session, ctx.origin, args[0], user, ctx.now);
   if (guarded) ctx.server.failed_logins.Note(session, user, ctx.now.mono_ms, ctx.server.log);
   ctx.Fail(errors::kWrongPassword);
   return false;

@@ -52,11 +52,11 @@ void NoteDenial(Server& server, const DeniedCall& call, Permission permission, N
       call.client, now);
 }
 
-void NoteFailedLogin(Server& server, const Session& session, std::string_view command, std::string_view user,
-                     Now now) {
+void NoteFailedLogin(Server& server, const Session& session, Origin origin, std::string_view command,
+                     std::string_view user, Now now) {
   Add(server,
       {.reason = AclLog::Reason::kAuth,
-       .where = WhereIs(session),
+       .where = WhereIs(session, origin),
        .object = std::string(command),
        .user = Shortened(user),
        .client = {},

@@ -3,12 +3,25 @@
 #include <algorithm>
 
 #include "base/bits/key_slot.h"
+#include "cache/keyspace/databases.h"
 #include "cache/tags/task_name.h"
 #include "exec/acl/denials.h"
 #include "exec/acl/permission.h"
+#include "server/clients/sessions.h"
 #include "server/server.h"
 
 namespace mayfly {
+namespace {
+
+// The client that has made the call: a script has a session of its own.
+const Session& ClientOf(const Context& ctx) noexcept {
+  if (ctx.origin != Origin::kScript) return ctx.session;
+  const auto& sessions = ctx.server.sessions.by_id();
+  const auto caller = sessions.find(ctx.server.databases.client());
+  return caller != sessions.end() ? *caller->second : ctx.session;
+}
+
+}  // namespace
 
 std::string_view TaskWords::Take(Args& args) noexcept {
   if (given_) return "ERR INTO is given twice";
@@ -34,8 +47,8 @@ bool TaskWords::Permit(Context& ctx, const Args& args, std::string_view key) con
       static_cast<size_t>(std::find(args.all().begin(), args.all().end(), stream_) - args.all().begin());
   NoteDenial(ctx.server,
              {.session = ctx.session,
-              .client = ctx.session,
-              .where = WhereIs(ctx.session),
+              .client = ClientOf(ctx),
+              .where = WhereIs(ctx.session, ctx.origin),
               .row = ctx.row,
               .arguments = args.all()},
              {Denial::kKey, index}, ctx.now);

@@ -385,8 +385,7 @@ uint64_t Executor::Refuse(Refusal why, Session& session, resp::Writer& reply, Or
   const bool in_transaction = origin == Origin::kTransaction;
   if (IsDenial(why)) {
     if (MayBlock(origin)) session.last_command = &row->full_name;  // which its entry of ACL LOG shows
-    const AclLog::Where where = in_transaction ? AclLog::Where::kMulti : WhereIs(session);
-    NoteDenial(server_, {session, session, where, *row, args.all()},
+    NoteDenial(server_, {session, session, WhereIs(session, origin), *row, args.all()},
                FindPermission(*session.user(), *row, args.all()), now_);
   }
   TellOfRefusal(why, server_, session, args, now_);
