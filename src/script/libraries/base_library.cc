@@ -81,7 +81,8 @@ int ToNumber(lua_State* L) {
   return RunOriginal(L);
 }
 
-// Works like Redis's pcall: an error in the form of a table with the field err is returned as the text of the field.
+// Works like Redis's pcall: an error in the form of a table with the field err is returned as the text of the field. If the
+// field is no text, the table is returned, and the field as a third value.
 int ProtectedCall(lua_State* L) {
   luaL_checkany(L, 1);
   const int arguments = lua_gettop(L) - 1;
@@ -90,14 +91,11 @@ int ProtectedCall(lua_State* L) {
   if (lua_pcall(L, arguments, LUA_MULTRET, 0) == 0) return lua_gettop(L);
   if (lua_istable(L, -1)) {
     lua_getfield(L, -1, "err");
-    if (lua_isstring(L, -1) != 0)
-      lua_replace(L, -2);
-    else
-      lua_pop(L, 1);
+    if (lua_isstring(L, -1) != 0) lua_replace(L, -2);
   }
   lua_pushboolean(L, 0);
-  lua_insert(L, -2);
-  return 2;
+  lua_replace(L, 1);
+  return lua_gettop(L);
 }
 
 // ---- compiling

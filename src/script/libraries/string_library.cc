@@ -308,7 +308,8 @@ void ReplaceStringFunctions(lua_State* L) {
   SetFunction(L, "find", Guarded<Find>);
   SetFunction(L, "match", Guarded<Match>);
   SetFunction(L, "gmatch", GlobalMatch);
-  SetFunction(L, "gfind", GlobalMatch);
+  lua_getfield(L, -1, "gmatch");
+  lua_setfield(L, -2, "gfind");  // as in Lua, the same function
   SetFunction(L, "gsub", Guarded<GlobalReplace>);
   Front(L, "format", CountResult);
   Front(L, "dump", CountResult);
