@@ -65,7 +65,7 @@ TEST_CASE_METHOD(GroupTest,
     CHECK(waits.Received().empty());
     Run({"XADD", "s", "*", "f", "v"});
     CHECK(waits.Received() ==
-          Replies{Error("WRONGTYPE Operation against a key holding the wrong kind of value")});
+          std::vector<Reply>{Error("WRONGTYPE Operation against a key holding the wrong kind of value")});
   }
 }
 
