@@ -28,7 +28,7 @@ struct Engine::Answer final : PendingWork {
 
   ReplyBuffer reply;
   bool lost = false;
-  bool has_inner_errors = false;
+  uint64_t failures = 0;
 };
 
 Engine::Engine(Server& server)
@@ -161,10 +161,10 @@ void Engine::Start(Context& ctx, const Args& call, const Job& job) {
   job_.emplace(job);
   if (!ctx.MayPark()) {
     Work(&*job_);
-    return CountInnerErrors(ctx);
+    return CountFailures(ctx);
   }
   job_->run.fiber = &fiber_;
-  if (fiber_.Run(Work, &*job_)) return CountInnerErrors(ctx);
+  if (fiber_.Run(Work, &*job_)) return CountFailures(ctx);
   unheard_.Clear();
   unheard_.set_limit(server_.executor->most_reply());
   job_->run.reply = &unheard_.writer();
@@ -197,7 +197,7 @@ bool Engine::DoSome(Now, size_t) noexcept {
   std::unique_ptr<Answer> answer = std::move(answer_);
   const Session* const caller = BusyClient();
   if (answer != nullptr && caller != nullptr && caller->parked != nullptr) {
-    answer->has_inner_errors = job_->run.inner_errors != 0;
+    answer->failures = job_->run.failures;
     caller->parked->work = std::move(answer);
     server_.parking.Wake(*caller->parked, WakeReason::kReady);
   }
@@ -213,11 +213,8 @@ void Engine::GoOn(Context& ctx, const Args& call) {
     throw std::bad_alloc();
   }
   const bool was_counted = answer->reply.writer().errors() == 0;
-  if (answer->reply.MoveTo(ctx.reply)) {
-    if (was_counted) ctx.reply.ForgetErrors();
-  } else if (answer->has_inner_errors) {
-    ++ctx.row.calls.failed;
-  }
+  if (answer->reply.MoveTo(ctx.reply) && was_counted) ctx.reply.ForgetErrors();
+  ctx.row.calls.failed += answer->failures;
 }
 
 void Engine::AnswerKill(Context& ctx, bool of_eval) {

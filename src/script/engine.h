@@ -96,9 +96,7 @@ class Engine : public LatePart, private SlicedWork::Step {
   Run NewRun(Context& ctx, const Args& call, size_t keys, uint32_t flags, bool read_only);
   void Start(Context& ctx, const Args& call, const Job& job);
   // Call after the reply of the run is written.
-  void CountInnerErrors(const Context& ctx) const noexcept {
-    if (job_->run.inner_errors != 0) ++ctx.row.calls.failed;
-  }
+  void CountFailures(const Context& ctx) const noexcept { ctx.row.calls.failed += job_->run.failures; }
   static void Work(void* job);
 
   Server& server_;

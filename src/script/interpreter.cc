@@ -70,10 +70,11 @@ struct Interpreter::Frame {
   Interpreter& interpreter;
   Run& run;
   FunctionRef function;
-  bool counted = false;    // the reply is an error already counted
-  bool replying = false;   // a reply may be half written
-  bool in_buffer = false;  // the reply is in run.replies
-  bool no_memory = false;  // for an error reply
+  bool counted = false;       // the reply is an error already counted
+  WrittenErrors errors = {};  // in the reply
+  bool replying = false;      // a reply may be half written
+  bool in_buffer = false;     // the reply is in run.replies
+  bool no_memory = false;     // for an error reply
 };
 
 // A text to compile, and the result.
@@ -234,38 +235,41 @@ int Interpreter::Enter(lua_State* L) {
   }
   if (lua_istable(L, -1)) {
     frame.in_buffer = true;
-    frame.counted = WriteIntoBuffer(L, frame);
+    WriteIntoBuffer(L, frame);
   } else {
     frame.replying = true;
-    frame.counted = WriteValue(L, run.replies.writer().version(), *run.reply);
+    WriteValue(L, run.replies.writer().version(), *run.reply, frame.errors);
   }
   return 0;
 }
 
 // Converts a table into the buffer of the script's calls, no longer needed by the script: the conversion may take so long
 // that the client is parked meanwhile, or may end by an error.
-bool Interpreter::WriteIntoBuffer(lua_State* L, Frame& frame) {
+void Interpreter::WriteIntoBuffer(lua_State* L, Frame& frame) {
   ReplyBuffer& buffer = frame.run.replies;
   const int version = buffer.writer().version();
   buffer.Clear();
   buffer.writer().ForgetErrors();
   buffer.writer().set_version(frame.run.reply->version());
   buffer.set_limit(SIZE_MAX);  // the conversion has a limit of its own, and reports it to the script's client
-  return WriteValue(L, version, buffer.writer(), Of(L).server_.executor->most_reply());
+  WriteValue(L, version, buffer.writer(), frame.errors, Of(L).server_.executor->most_reply());
 }
 
-// Writes the buffer as the reply. Errors within the reply are counted here.
+// Writes the buffer as the reply. Errors within the reply are counted here. As in Redis, the script's call has failed once for
+// each error that was counted before, and once for all others.
 void Interpreter::SendBuffer(Frame& frame) {
   ReplyBuffer& buffer = frame.run.replies;
-  resp::Writer& reply = *frame.run.reply;
-  const bool is_error = buffer.MoveTo(reply);
-  const uint64_t errors = is_error ? 0 : buffer.writer().errors();
+  const bool is_error = buffer.MoveTo(*frame.run.reply);
   buffer.writer().ForgetErrors();
-  if (errors == 0) return;
-  frame.run.inner_errors = errors;
-  server_.stats.error_replies += errors;
+  const WrittenErrors& errors = frame.errors;
+  if (is_error) {
+    frame.counted = errors.counted != 0;
+    return;
+  }
+  frame.run.failures = errors.counted + (errors.fresh != 0 ? 1 : 0);
+  server_.stats.error_replies += errors.fresh;
   try {
-    server_.stats.errors.Count(buffer.writer().last_error_code(), errors);
+    for (const auto& [code, times] : errors.codes.counts()) server_.stats.errors.Count(code, times);
   } catch (const std::bad_alloc&) {  // no memory to count a new code: the error goes uncounted
   }
 }
@@ -385,7 +389,9 @@ void Interpreter::Call(Run& run, FunctionRef function) {
   } else if (frame.in_buffer) {
     SendBuffer(frame);
   }
-  if (frame.counted) run.reply->ForgetErrors();
+  if (!frame.counted) return;
+  run.reply->ForgetErrors();
+  run.failures = 1;
 }
 
 // ---- time

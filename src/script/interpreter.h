@@ -87,7 +87,7 @@ class Interpreter {
   static void OnCount(lua_State* L, lua_Debug*);
 
   static void ReadErrorFields(lua_State* L);
-  static bool WriteIntoBuffer(lua_State* L, Frame& frame);
+  static void WriteIntoBuffer(lua_State* L, Frame& frame);
   void SendBuffer(Frame& frame);
   void Fail(Frame& frame);
   void StartWatch(uint64_t most_us, const char* error) noexcept;

@@ -69,12 +69,13 @@ void PushSet(lua_State* L, resp::ReplyReader& reader, int version, size_t count)
 // One conversion.
 struct Conversion {
   resp::Writer& reply;
+  WrittenErrors& errors;
   int version;  // of the protocol chosen by the script
   uint64_t most_bytes;
   size_t values = 0;  // so far
 };
 
-bool WriteTop(lua_State* L, Conversion& to);
+void WriteTop(lua_State* L, Conversion& to);
 
 // The hook may need some places of Lua's stack. If places are lacking, tables are nested deeply, and the conversion of an
 // outer table will look.
@@ -168,14 +169,30 @@ void WriteArray(lua_State* L, Conversion& to) {
   head.Array(count);
 }
 
-// Leaves the table on top. Returns true if the table is an error already counted.
-bool WriteTable(lua_State* L, Conversion& to) {
+// Counts the error that was written last.
+void CountFresh(Conversion& to) noexcept {
+  ++to.errors.fresh;
+  try {
+    to.errors.codes.Count(to.reply.last_error_code(), 1);
+  } catch (const std::bad_alloc&) {  // no memory for a new code: it goes uncounted
+  }
+}
+
+// Writes the error whose text is on top, above its table.
+void WriteError(lua_State* L, Conversion& to) {
+  to.reply.Error(TextAt(L, -1));
+  lua_pop(L, 1);
+  if (PushField(L, "ignore_error_stats_update", LUA_TBOOLEAN) && lua_toboolean(L, -1) != 0)
+    ++to.errors.counted;
+  else
+    CountFresh(to);
+}
+
+// Leaves the table on top.
+void WriteTable(lua_State* L, Conversion& to) {
   const int top = lua_gettop(L);
-  bool counted = false;
   if (PushField(L, "err", LUA_TSTRING)) {
-    to.reply.Error(TextAt(L, -1));
-    lua_pop(L, 1);
-    counted = PushField(L, "ignore_error_stats_update", LUA_TBOOLEAN) && lua_toboolean(L, -1) != 0;
+    WriteError(L, to);
   } else if (PushField(L, "ok", LUA_TSTRING)) {
     const std::string_view text = TextAt(L, -1);
     to.reply.Simple(text.substr(0, text.find('\0')));
@@ -197,7 +214,6 @@ bool WriteTable(lua_State* L, Conversion& to) {
     }
   }
   lua_settop(L, top);
-  return counted;
 }
 
 void WriteText(lua_State* L, const Conversion& to) {
@@ -207,15 +223,14 @@ void WriteText(lua_State* L, const Conversion& to) {
   if (text.size() >= kLong) LookAround(L, to);
 }
 
-bool WriteTop(lua_State* L, Conversion& to) {
-  bool counted = false;
+void WriteTop(lua_State* L, Conversion& to) {
   constexpr size_t kValuesPerLook = 64;
   resp::Writer& reply = to.reply;
   if (++to.values % kValuesPerLook == 0) LookAround(L, to);
   if (lua_checkstack(L, 6) == 0) {
     reply.Error("ERR reached lua stack limit");
-    lua_pop(L, 1);
-    return counted;
+    CountFresh(to);
+    return lua_pop(L, 1);
   }
   switch (lua_type(L, -1)) {
     case LUA_TSTRING:
@@ -232,13 +247,12 @@ bool WriteTop(lua_State* L, Conversion& to) {
       }
       break;
     case LUA_TTABLE:
-      counted = WriteTable(L, to);
+      WriteTable(L, to);
       break;
     default:
       reply.Null();
   }
   lua_pop(L, 1);
-  return counted;
 }
 
 }  // namespace
@@ -331,9 +345,9 @@ void PushReply(lua_State* L, resp::ReplyReader& reader, int version) {
   }
 }
 
-bool WriteValue(lua_State* L, int version, resp::Writer& reply, uint64_t most_bytes) {
-  Conversion to{.reply = reply, .version = version, .most_bytes = most_bytes};
-  return WriteTop(L, to);
+void WriteValue(lua_State* L, int version, resp::Writer& reply, WrittenErrors& errors, uint64_t most_bytes) {
+  Conversion to{.reply = reply, .errors = errors, .version = version, .most_bytes = most_bytes};
+  WriteTop(L, to);
 }
 
 }  // namespace mayfly::script

@@ -46,8 +46,8 @@ struct Run {
   int slot = -1;               // the slot of the keys so far; -1: no keys so far
   bool wrote = false;          // the script has made a call that writes
   bool killed = false;
-  uint64_t inner_errors = 0;  // errors within the reply
-  uint64_t began = 0;         // cycles
+  uint64_t failures = 0;   // of this call, which the reply's errors do not tell
+  uint64_t began = 0;      // cycles
   Fiber* fiber = nullptr;  // the fiber of the run, which can be suspended; null: runs on the caller's stack
 };
 

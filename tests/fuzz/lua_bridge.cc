@@ -66,7 +66,8 @@ int Convert(lua_State* L) {
   auto& conversion = *static_cast<Conversion*>(lua_touserdata(L, 1));
   resp::ReplyReader reader(conversion.text);
   PushReply(L, reader, conversion.version);
-  WriteValue(L, conversion.version, conversion.to);
+  WrittenErrors errors;
+  WriteValue(L, conversion.version, conversion.to, errors);
   return 0;
 }
 
