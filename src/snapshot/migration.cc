@@ -77,8 +77,12 @@ void Migration::OnChange(const Change& change) noexcept {
                        change.reason == ChangeReason::kNamespaceFlushed;
   if (of_many) {
     for (auto key = under_way_.lower_bound(change.key);
-         key != under_way_.end() && std::string_view(key->first).starts_with(change.key); ++key)
-      key->second.changed = true;
+         key != under_way_.end() && std::string_view(key->first).starts_with(change.key); ++key) {
+      // What is still there is of a namespace within, or older than the namespace. Its deadline is no matter here.
+      const bool spared =
+          change.reason == ChangeReason::kNamespaceFlushed && change.keyspace.Holds(key->first, Now{});
+      if (!spared) key->second.changed = true;
+    }
     return;
   }
   const auto key = under_way_.find(change.key);
