@@ -41,7 +41,7 @@ class LoadClaims final : private ChangeListener {
   // A flush of a database: the file's keys for the database must not come. A listener does not hear of a flush if the
   // database has no keys.
   void NoteFlushed(const Keyspace& keyspace) noexcept;
-  // NSFLUSH, in all databases: the file's keys that would be of the namespace now must not come. Throws std::bad_alloc.
+  // NSFLUSH, in all databases: the file's keys that would be of the namespace at this moment must not come. Throws std::bad_alloc.
   void NoteNamespaceFlushed(const Namespace& space);
   // INVALIDATE: keys with these tags must not come. Throws std::bad_alloc.
   void NoteInvalidated(const Keyspace& keyspace, std::span<const std::string_view> tags);

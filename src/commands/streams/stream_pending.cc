@@ -177,8 +177,8 @@ class Claimer {
     effects_.NotePlace(group);
   }
   size_t claimed() const noexcept { return claimed_; }
-  // True if an entry will have been idle for a time sooner than was to be expected: one with an earlier delivery than before,
-  // or one that was not pending.
+  // True if an entry reaches a given idle time earlier than a waiting client could foresee: it has an earlier delivery than
+  // before, or was not pending.
   bool idle_sooner() const noexcept { return idle_sooner_; }
   const Event* done() noexcept {
     if (!created_ && !changed_) return nullptr;

@@ -43,7 +43,7 @@ void XRevRange(Context& ctx, Args& args) { ReplyRange(ctx, args, true); }
 struct Source {
   const StreamValue* stream;
   StreamId after;
-  bool other;  // the key has got another type since the client waits
+  bool other;  // the key has got another type since the client began to wait
 };
 
 // False after having answered the error.
@@ -82,15 +82,16 @@ bool ReadSources(Context& ctx, const Args& args, const StreamReadOptions& option
   return true;
 }
 
-// False if no stream has a new entry.
+// False if no stream has a new entry. A client that waits is refused as soon as one of its streams has any.
 bool ReplyEntries(Context& ctx, const Args& args, const StreamReadOptions& options,
                   const std::vector<Source>& sources) {
+  if (std::ranges::any_of(sources, &Source::other) && std::ranges::any_of(sources, &Source::stream))
+    return ctx.Fail(errors::kWrongType), true;
   const auto has_new = [](const Source& source) {
     return source.stream != nullptr && source.stream->HasAfter(source.after);
   };
   const auto count = static_cast<size_t>(std::count_if(sources.begin(), sources.end(), has_new));
   if (count == 0) return false;
-  if (std::ranges::any_of(sources, &Source::other)) return ctx.Fail(errors::kWrongType), true;
   const bool pairs = ctx.reply.version() == 2;
   pairs ? ctx.reply.Array(count) : ctx.reply.Map(count);
   for (size_t i = 0; i < sources.size(); ++i) {

@@ -56,8 +56,8 @@ inline bool AnswerEndOfWait(Context& ctx) {
 }
 
 // Like Context::FindTyped, for a key that a command may wait for. A key that has got another type meanwhile counts as absent, and
-// sets `other`: the wait goes on, but once another key has what is waited for, the command is refused for this one, as in
-// Redis 8 and Valkey.
+// sets `other`: the wait goes on, but a command that finds what it waits for in a key after this one is refused, as in Redis 8
+// and Valkey.
 template <typename T>
 bool FindAwaited(Context& ctx, const Key& key, Typed<T>& found, bool& other) {
   if (ctx.wake() == WakeReason::kNone) return ctx.FindTyped(key, found);
