@@ -259,7 +259,7 @@ size_t Tasks::Drain(std::string_view stream, size_t most, Now now, size_t budget
     tags_.Drain(stream);
     drained = count;
     parts_.rearm.Note(keyspace_.id());
-  } else {
+  } else if (count != 0) {
     std::vector<Entry*> tasks;
     tags_.ForEachTask(stream, [&](Entry& entry) {
       if (!entry.ready() && !keyspace_.Absent(entry, now)) tasks.push_back(&entry);

@@ -96,7 +96,7 @@ class Tasks {
     size_t blocked_tags = 0;
   };
 
-  // The number of the stream's tasks, without those that DRAIN has let go; above kMostSorted also without absent ones.
+  // The number of the stream's tasks; above kMostSorted without late and absent ones, and without those that DRAIN has let go.
   size_t CountDrainable(std::string_view stream, Now now) const noexcept;
   // Adds the task to its stream. REQUIRES: the entry is a task.
   Delivery Deliver(const Entry& entry, Now now);

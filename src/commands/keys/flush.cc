@@ -52,6 +52,7 @@ void NsFlush(Context& ctx, Args& args) {
   if (space == nullptr) return ctx.Fail("ERR no such namespace");
   if (Snapshots* const snapshots = Snapshots::IfMade(ctx.server)) snapshots->NoteNamespaceFlushed(*space);
   ctx.server.leases.EndIf([&](unsigned db, std::string_view name) {
+    if (!name.starts_with(space->prefix())) return false;
     const Keyspace& keyspace = ctx.server.databases.At(db);
     const Entry* const entry = keyspace.LookAt(name, ctx.now);
     return entry != nullptr ? keyspace.owners().Of(*entry).space == space : namespaces.Covers(*space, name);
