@@ -367,6 +367,19 @@ TEST_CASE("replicaof has no effect in a cluster, which is a line in the log if t
   CHECK(lines == 1);
 }
 
+TEST_CASE_METHOD(MasterTest, "the stream that is kept for replicas counts as overhead, and not as data") {
+  FakeReplica& replica = Follow();
+  const auto memory = [&](const std::string& field) { return std::stoll(Field("memory", field)); };
+  Run({"SET", "k", std::string(1'000, 'v')});
+  const int64_t data = memory("used_memory_dataset");
+  for (int i = 0; i < 900; ++i) {
+    Run({"SET", "k", std::string(1'000, 'v')});
+    replica.Take();
+  }
+  CHECK(memory("mem_replication_backlog") > 800'000);
+  CHECK(memory("used_memory_dataset") < data + 200'000);
+}
+
 TEST_CASE_METHOD(FollowTest, "after DEBUG RELOAD the follower has what its master's file has") {
   Follow();
   Run({"SET", "a", "1"});

@@ -144,6 +144,16 @@ TEST_CASE_METHOD(ScriptCacheTest,
     CHECK(InfoNumber("used_memory_functions") == two);
   }
   CHECK(two > 2 * one);
+  const int64_t of_interpreter = InfoNumber("used_memory_vm_functions");
+  const std::string text = "-- " + std::string(20'000, 'x');
+  for (int i = 0; i < 100; ++i) {
+    Run({"FUNCTION", "LOAD", "REPLACE",
+         LibraryOf("a", "fa",
+                   " local text = '" + std::to_string(i) + text +
+                       "' redis.register_function('fd', function() return text end)")});
+  }
+  CHECK(InfoNumber("used_memory_vm_functions") < of_interpreter + 1'000'000);  // 100 texts are two millions
+  Run({"FUNCTION", "LOAD", "REPLACE", LibraryOf("a", "fa")});
   const Reply payload = Run({"FUNCTION", "DUMP"});
   Run({"FUNCTION", "LOAD", "REPLACE", LibraryOf("b", "fb")});
   CHECK(counts() == "2/2");

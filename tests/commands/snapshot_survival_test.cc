@@ -278,17 +278,18 @@ TEST_CASE_METHOD(SurvivalTest, "a key that expires in the downtime is in EXPLOG,
   SetOption("expire-log-size", "1mb");
   Run({"SET", "soon", "the task", "PX", "100"});
   Run({"SET", "number", "17", "PX", "200"});
+  Run({"SET", "long", "nine long", "PX", "300"});
   Run({"SET", "later", "v", "PX", "60000"});
   Run({"SADDEX", "members", "1", "a"});
   const int64_t saved_at = WallMs();
   Run({"SAVE"});
   SnapshotTest other;
   other.SetOption("expire-log-size", "1mb");
-  other.SetOption("expire-log-values", "100");
+  other.SetOption("expire-log-values", "8");
   LoadInto(other, 3000);
-  CHECK(other.Info("rdb_last_load_keys_expired") == "3");
+  CHECK(other.Info("rdb_last_load_keys_expired") == "4");
   const Reply log = other.Run({"EXPLOG", "READ", "0", "VALUES"});
-  REQUIRE(log.elements.size() == 3);
+  REQUIRE(log.elements.size() == 4);
   std::map<std::string, Reply> events;
   int64_t number = log.elements[0].elements[0].integer;
   for (const Reply& event : log.elements) {
@@ -298,6 +299,7 @@ TEST_CASE_METHOD(SurvivalTest, "a key that expires in the downtime is in EXPLOG,
   const auto number_of = [&](const char* key) { return events[key].elements[0].integer; };
   CHECK(events["soon"] == Event(number_of("soon"), saved_at + 100, "soon", Bulk("the task")));
   CHECK(events["number"] == Event(number_of("number"), saved_at + 200, "number", Bulk("17")));
+  CHECK(events["long"] == Event(number_of("long"), saved_at + 300, "long", Null()));
   CHECK(events["members"] == Event(number_of("members"), saved_at + 3000, "members", Null()));
 }
 

@@ -213,6 +213,17 @@ TEST_CASE("a daemon whose last save fails goes on, unless it is forced to end") 
   CHECK(End(*ends).find("stopping without the save (force)") != std::string::npos);
 }
 
+TEST_CASE("SIGINT and SIGTERM stop a daemon each by its own option") {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const Folder folder;
+    Daemon daemon({"--dir", folder.path(), "--save", "3600 1", "--shutdown-on-sigint", "nosave"});
+    CHECK(Client(daemon).Run({"SET", "k", "v"}) == "OK");
+    daemon.Signal(signal);
+    CHECK(daemon.Wait().exit_code == 0);
+    CHECK(fs::exists(folder.path() + "/dump.rdb") == (signal == SIGTERM));
+  }
+}
+
 TEST_CASE("a daemon that will save nothing says so at the start") {
   const std::string line = "nothing will be saved: there are no save points";
   CHECK(Daemon().log().find(line) != std::string::npos);
