@@ -27,6 +27,17 @@ class SaveBesideScriptTest : public SnapshotTest {
     CHECK(Run({"MGET", "a", "b"}) == Bulks({"1", "2"}));
   }
 
+  // Time passes, but the save begins when the script has ended.
+  void CheckSavedAfterScript() {
+    AdvanceTime(20'000);
+    CHECK_FALSE(snapshots().saving());
+    EndScript();
+    AdvanceTime(0);
+    REQUIRE(snapshots().saving());
+    FinishSave();
+    CheckFile();
+  }
+
  private:
   TestClient& caller_ = Connect();
 };
@@ -37,25 +48,13 @@ TEST_CASE_METHOD(SaveBesideScriptTest,
                  "a save point that comes due during a long script saves after the script's end") {
   SetOption("save", "10 1");
   BeginScript();
-  AdvanceTime(20'000);
-  CHECK_FALSE(snapshots().saving());
-  EndScript();
-  AdvanceTime(0);
-  REQUIRE(snapshots().saving());
-  FinishSave();
-  CheckFile();
+  CheckSavedAfterScript();
 }
 
 TEST_CASE_METHOD(SaveBesideScriptTest, "so does a save that BGSAVE SCHEDULE has put off") {
   BeginScript();
   snapshots().Schedule();
-  AdvanceTime(20'000);
-  CHECK_FALSE(snapshots().saving());
-  EndScript();
-  AdvanceTime(0);
-  REQUIRE(snapshots().saving());
-  FinishSave();
-  CheckFile();
+  CheckSavedAfterScript();
 }
 
 }  // namespace mayfly::testing

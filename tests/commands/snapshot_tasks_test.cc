@@ -2,22 +2,16 @@
 #include <string>
 #include <vector>
 
+#include "commands/tasks_world.h"
 #include "support/snapshot_test.h"
 
 namespace mayfly::testing {
 namespace {
 
-using Words = std::vector<std::string>;
-
 class SnapshotTasksTest : public SnapshotTest {
  public:
   // The keys that went into the stream, in order.
-  Words KeysIn(const std::string& stream) {
-    Words keys;
-    for (const Reply& entry : Run({"XRANGE", stream, "-", "+"}).elements)
-      keys.push_back(entry.elements[1].elements[1].text);
-    return keys;
-  }
+  Words KeysIn(const std::string& stream) { return KeysOfTasks(Run({"XRANGE", stream, "-", "+"})); }
   void Save() { REQUIRE(Run({"SAVE"}) == Ok()); }
   // As after a stop and a start, `ms` later.
   void StartAgain(uint64_t ms) {

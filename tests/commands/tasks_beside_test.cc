@@ -12,12 +12,7 @@ namespace {
 class SavedTasksTest : public SnapshotTest {
  public:
   // The keys that went into the stream, in order.
-  Words KeysIn(const std::string& stream) {
-    Words keys;
-    for (const Reply& entry : Run({"XRANGE", stream, "-", "+"}).elements)
-      keys.push_back(entry.elements[1].elements[1].text);
-    return keys;
-  }
+  Words KeysIn(const std::string& stream) { return KeysOfTasks(Run({"XRANGE", stream, "-", "+"})); }
   void LoadAfter(uint64_t ms) {
     Run({"FLUSHALL"});
     AdvanceTime(ms);

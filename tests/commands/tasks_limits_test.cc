@@ -21,12 +21,7 @@ class TasksLimitsTest : public TasksTest {
     for (int i = 1; i <= tasks; ++i)
       Run({"SET", "t" + std::to_string(i), "v", "PX", std::to_string(100'000 + i), "INTO", stream});
   }
-  Words KeysIn(const std::string& stream) {
-    Words keys;
-    for (const Reply& entry : Run({"XRANGE", stream, "-", "+"}).elements)
-      keys.push_back(entry.elements[1].elements[1].text);
-    return keys;
-  }
+  Words KeysIn(const std::string& stream) { return KeysOfTasks(Run({"XRANGE", stream, "-", "+"})); }
   std::string LastId(const std::string& stream) {
     return Run({"XREVRANGE", stream, "+", "-", "COUNT", "1"}).elements.at(0).elements[0].text;
   }

@@ -9,6 +9,13 @@
 
 namespace mayfly::testing {
 
+// The keys of the tasks in a reply of XRANGE, in order.
+inline Words KeysOfTasks(const Reply& range) {
+  Words keys;
+  for (const Reply& entry : range.elements) keys.push_back(entry.elements[1].elements[1].text);
+  return keys;
+}
+
 class TasksTest : public CommandTest {
  public:
   // The entries of a stream: each as "id field value field value ...".
