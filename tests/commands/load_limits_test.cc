@@ -148,14 +148,14 @@ TEST_CASE_METHOD(SnapshotTest,
 
 TEST_CASE_METHOD(SnapshotTest,
                  "NSFLUSH during a load leaves the keys to come of a namespace within the flushed one") {
-  const std::string kThree = "outer prefix a: inner prefix a:b: innermost prefix a:b:c:";
+  const std::string three_deep = "outer prefix a: inner prefix a:b: innermost prefix a:b:c:";
   const Words keys = {"a:", "a:1", "a:b:1", "a:b:c:1", "a:c:1"};
   for (const std::string& key : keys) Run({"SET", key, "v"});
   REQUIRE(Run({"SAVE"}) == Ok());
   disk.piece = 1;
   const auto load_beside = [&](const std::vector<Words>& requests) {
     Run({"FLUSHALL"});
-    SetOption("namespace", kThree);
+    SetOption("namespace", three_deep);
     snapshots().LoadSoon(now());
     for (const Words& request : requests) REQUIRE(Run(request).kind != Reply::Kind::kError);
     FinishLoad();
@@ -176,7 +176,7 @@ TEST_CASE_METHOD(SnapshotTest,
   CHECK(load_beside({outer, innermost, inner}).empty());
   // The namespaces at the time of the flush count.
   const Words one = {"CONFIG", "SET", "namespace", "outer prefix a:"};
-  const Words three = {"CONFIG", "SET", "namespace", kThree};
+  const Words three = {"CONFIG", "SET", "namespace", three_deep};
   CHECK(load_beside({outer, one}) == Words{"a:b:1", "a:b:c:1"});
   CHECK(load_beside({one, outer, three}).empty());
   CHECK(load_beside({inner, one, three, innermost}) == Words{"a:", "a:1", "a:c:1"});

@@ -104,10 +104,10 @@ constexpr const char* kLibraries[] = {
     ("return "
      "{cmsgpack.unpack('\\204\\255\\205\\255\\255\\208\\255\\209\\255\\254\\210\\255\\255\\255\\253')}"),
     "return struct.pack('>I2<I2bBhHiIlL', 258, 258, -1, 255, -2, 65534, -3, 3, -4, 4)",
-    "local t = {} for n = 1, 8 do for _, v in ipairs({-5, -1, 127, -128}) do local packed = struct.pack('>i' "
-    ".. n, v) "
-    "t[#t + 1] = struct.unpack('>i' .. n, packed) t[#t + 1] = struct.unpack('>I' .. n, packed) end end "
-    "return table.concat(t, ' ')",
+    R"(local t = {} for n = 1, 8 do for _, v in ipairs({-5, -1, 127, -128}) do local packed = struct.pack('>i'
+.. n, v)
+t[#t + 1] = struct.unpack('>i' .. n, packed) t[#t + 1] = struct.unpack('>I' .. n, packed) end end
+return table.concat(t, ' '))",
     "return struct.pack('!4bi', 1, 2)",
     "return struct.pack('!bi', 1, 2)",
     "return struct.pack('>!8bd', 1, 2.5)",

@@ -46,16 +46,16 @@ constexpr const char* kReplaced[] = {
     "return {('aaaa'):gsub('a', 'b', 4), ('aaaa'):gsub('a', 'b', 5), ('abc'):gsub('', '-', 2)}",
     "return {('aaaa'):gsub('a', 'b', 1.9), ('aaaa'):gsub('a', 'b', '2')}",
     "return ('a'):gsub('a', 'b', 'x')",
-    "return {('abc'):gsub('b*', '-'), ('bbb'):gsub('b*', '-'), ('abbc'):gsub('b-', '-'), (''):gsub('b*', "
-    "'-')}",
+    R"(return {('abc'):gsub('b*', '-'), ('bbb'):gsub('b*', '-'), ('abbc'):gsub('b-', '-'), (''):gsub('b*',
+'-')})",
     "return {('hello world'):gsub('o', '0'), ('hello'):gsub('x', 'y'), ('aXbXc'):gsub('X', '')}",
     "return {('abab'):gsub('aba', 'x'), ('aaaaa'):gsub('aa', 'x'), ('abcd'):gsub('..', '<%0>')}",
     "return {('one two'):gsub('(%w+) (%w+)', '%2 %1'), ('abc'):gsub('(a)(b)(c)', '%3%2%1%0')}",
     // the template
-    "return {('abc'):gsub('b', '%%'), ('abc'):gsub('b', '%x'), ('abc'):gsub('b', '%'), ('abc'):gsub('b', "
-    "'x%')}",
-    "return {('abc'):gsub('b', '%0%0'), ('abc'):gsub('b', '%1'), ('abc'):gsub('(b)', '[%1]'), "
-    "('abc'):gsub('b', '')}",
+    R"(return {('abc'):gsub('b', '%%'), ('abc'):gsub('b', '%x'), ('abc'):gsub('b', '%'), ('abc'):gsub('b',
+'x%')})",
+    R"(return {('abc'):gsub('b', '%0%0'), ('abc'):gsub('b', '%1'), ('abc'):gsub('(b)', '[%1]'),
+('abc'):gsub('b', '')})",
     "return {('abc'):gsub('b', 'x\\0y'), ('abc'):gsub('b', '\\0'), ('a\\0b'):gsub('%z', '0')}",
     "return {('abc'):gsub('()b()', '%1-%2'), ('abc'):gsub('()', '%1'), ('abc'):gsub('(b)()', '%2%1')}",
     "return {('abc'):gsub('b', 7), ('abc'):gsub('b', 1.5), ('a1b'):gsub(1, 2), string.gsub(121, 1, 3)}",
@@ -65,20 +65,20 @@ constexpr const char* kReplaced[] = {
     "return ('abc'):gsub('((a)', '%2')",
     "return {('abcdefghij'):gsub('(.)(.)(.)(.)(.)(.)(.)(.)(.)', '%9%8%7%6%5%4%3%2%1')}",
     // a table, a function
-    "return {('a b c'):gsub('%w', {a = 1, b = false, c = 'see'}), ('a b'):gsub('(%w) (%w)', {a = 'A', b = "
-    "'B'})}",
-    "return {('abc'):gsub('b', {}), ('abc'):gsub('()', {'x', false, 'z'}), ('abc'):gsub('%w', {['%0'] = "
-    "'x'})}",
+    R"(return {('a b c'):gsub('%w', {a = 1, b = false, c = 'see'}), ('a b'):gsub('(%w) (%w)', {a = 'A', b =
+'B'})})",
+    R"(return {('abc'):gsub('b', {}), ('abc'):gsub('()', {'x', false, 'z'}), ('abc'):gsub('%w', {['%0'] =
+'x'})})",
     "return ('abc'):gsub('b', {b = true})",
     "return ('abc'):gsub('b', {b = {}})",
     "return ('abc'):gsub('b', {b = function() end})",
     "return {('x'):gsub('x', setmetatable({}, {__index = function(_, k) return k .. k end}))}",
-    "return {('abc'):gsub('(%w)(%w)', function(...) return select('#', ...) .. table.concat({...}, '+') "
-    "end)}",
+    R"(return {('abc'):gsub('(%w)(%w)', function(...) return select('#', ...) .. table.concat({...}, '+')
+end)})",
     "return {('abc'):gsub('%w', function(...) return select('#', ...) end)}",
     "return {('abc'):gsub('()%w()', function(a, b) return a + b end), ('abc'):gsub('b', function() end)}",
-    "return {('abc'):gsub('b', function() return nil end), ('abc'):gsub('b', function() return false, 'x' "
-    "end)}",
+    R"(return {('abc'):gsub('b', function() return nil end), ('abc'):gsub('b', function() return false, 'x'
+end)})",
     "return {('abc'):gsub('b', function() return '%0' end), ('abc'):gsub('b', function() return 2.5 end)}",
     "return ('abc'):gsub('b', function() return true end)",
     "return ('abc'):gsub('b', function() error('in the function', 0) end)",
@@ -99,17 +99,17 @@ constexpr const char* kFound[] = {
      "from)) "
      "t[#t + 1] = tostring(('abcabc'):find('', from)) t[#t + 1] = tostring(('abcabc'):find('()', from)) end "
      "return t"),
-    "return {('abc'):find('b', '2'), ('abc'):find('b', 1.9), ('abc'):find('b', nil), ('a.c'):find('.', 1, "
-    "nil)}",
-    "return {('a.c'):find('.', 1, false), ('a.c'):find('.', 1, true), ('a.c'):find('.', 1, 0), "
-    "('a.c'):find('%.', 1)}",
+    R"(return {('abc'):find('b', '2'), ('abc'):find('b', 1.9), ('abc'):find('b', nil), ('a.c'):find('.', 1,
+nil)})",
+    R"(return {('a.c'):find('.', 1, false), ('a.c'):find('.', 1, true), ('a.c'):find('.', 1, 0),
+('a.c'):find('%.', 1)})",
     "return ('abc'):find('b', 'x')",
     "return ('abc'):find()",
     "return ('abc'):match()",
-    "return {(''):find(''), tostring((''):find('', 2)), (''):find('', 1, true), tostring((''):find('a')), "
-    "(''):match('')}",
-    "return {('abc'):find('c', -1), ('abc'):find('abc'), tostring(('abc'):find('abcd')), "
-    "tostring(('abc'):find('abcd', 1, true))}",
+    R"(return {(''):find(''), tostring((''):find('', 2)), (''):find('', 1, true), tostring((''):find('a')),
+(''):match('')})",
+    R"(return {('abc'):find('c', -1), ('abc'):find('abc'), tostring(('abc'):find('abcd')),
+tostring(('abc'):find('abcd', 1, true))})",
     // each byte with a meaning makes a pattern of the text
     ("local t = {} for c in ('^$*+?.([%-'):gmatch('.') do local ok, a, b = pcall(string.find, 'x' .. c .. "
      "'y', c .. 'y') "
@@ -122,8 +122,8 @@ constexpr const char* kFound[] = {
     "return {('key=v'):find('(%w+)=(%w*)'), ('key=v'):find('()=()'), ('key=v'):match('()=()')}",
     "return {('abc'):match('((a)(b))'), ('abc'):match('(a(b(c)))'), ('abc'):match('(()b())')}",
     "return {('abc'):match('(.-)(b)'), ('abc'):match('(x?)a'), ('abc'):match('(a*(.)%w(%s*))')}",
-    "return {('aa bb'):match('(%w)%1 (%w)%2'), tostring(('ab ba'):match('(%w)%1')), "
-    "('xyxy'):match('(..)%1')}",
+    R"(return {('aa bb'):match('(%w)%1 (%w)%2'), tostring(('ab ba'):match('(%w)%1')),
+('xyxy'):match('(..)%1')})",
     "return {('[[x]]'):match('%[(=*)%[(.-)%]%1%]'), ('[=[x]]]=]'):match('%[(=*)%[(.-)%]%1%]')}",
     "return {('\"it\\'s\"'):match('([\"\\'])(.-)%1'), tostring(('()'):match('(%()%1'))}",
     "return ('abc'):find('(a)%2')",
@@ -161,8 +161,8 @@ constexpr const char* kItems[] = {
     // each other letter behind % is itself
     ("local t = {} for c = 1, 255 do local s = string.char(c) if not s:find('[%w]') then "
      "t[#t + 1] = tostring(pcall(string.find, s, '%' .. s)) end end return table.concat(t, ' ')"),
-    "local t = {} for c in ('eghijkmnoqrtvyEGHIJKMNOQRTVYBF'):gmatch('.') do t[#t + 1] = (c .. 'x'):find('%' "
-    ".. c) end return t",
+    R"(local t = {} for c in ('eghijkmnoqrtvyEGHIJKMNOQRTVYBF'):gmatch('.') do t[#t + 1] = (c .. 'x'):find('%'
+.. c) end return t)",
     // sets
     ("local t = {} for _, set in ipairs({'[a-c]', '[^a-c]', '[c-a]', '[a-a]', '[-a]', '[a-]', '[^-a]', "
      "'[a-c-e]', "
@@ -192,16 +192,16 @@ constexpr const char* kItems[] = {
      "local ok, a, b, c, d = pcall(string.find, s, p) t[#t + 1] = tostring(ok) .. tostring(a) .. tostring(b) "
      ".. tostring(c) .. tostring(d) "
      "end end return t"),
-    "return {('aXb'):find('a.b'), ('a\\nb'):find('a.b'), ('a\\0b'):find('a.b'), ('a\\0b'):match('a%zb') == "
-    "'a\\0b'}",
+    R"(return {('aXb'):find('a.b'), ('a\nb'):find('a.b'), ('a\0b'):find('a.b'), ('a\0b'):match('a%zb') ==
+'a\0b'})",
     // %b and %f
     ("local t = {} for _, s in ipairs({'(a(b)c)', '((x)', '(x))', ')(', 'a(b)c(d)', '()', 'x', '(', ')', "
      "'(()())'}) do "
      "t[#t + 1] = tostring(s:match('%b()')) t[#t + 1] = tostring(s:match('^%b()')) t[#t + 1] = "
      "tostring(s:match('%b()$')) "
      "t[#t + 1] = tostring(s:match('%b()(.*)')) t[#t + 1] = tostring(s:match('(.-)%b()()')) end return t"),
-    "return {('|a|b|'):match('%b||'), ('||'):gsub('%b||', 'x'), ('begin x end'):match('%bbd'), "
-    "tostring(('xx'):match('%bxy'))}",
+    R"(return {('|a|b|'):match('%b||'), ('||'):gsub('%b||', 'x'), ('begin x end'):match('%bbd'),
+tostring(('xx'):match('%bxy'))})",
     "return ('x'):find('%bx')",
     "return tostring(('x'):find('y%b'))",
     ("local t = {} for _, s in ipairs({'THE (quick) fox', 'a1b22', '', ' ', 'x', ' a ', 'a b'}) do "
@@ -214,15 +214,15 @@ constexpr const char* kItems[] = {
     "return ('x'):find('%f[')",
     "return {('x\\0y'):gsub('%f[%z]', '-'), ('x\\0y'):gsub('%f[%Z]', '-')}",
     // a pattern ends at its first zero byte, a text does not
-    "return {tostring(('ab'):find('a\\0c')), ('ab'):match('a\\0c'), ('a\\0b'):find('[ab]\\0', 2), "
-    "('a\\0b'):match('%z(.)'), "
-    "('a\\0b'):gsub('.', 'x')}",
-    "return {('a\\0b'):match('(a.b)'), ('a\\0b'):find('b', 1, true), ('a\\0b'):find('\\0b', 1, true), "
-    "('\\0'):find('%z')}",
+    R"(return {tostring(('ab'):find('a\0c')), ('ab'):match('a\0c'), ('a\0b'):find('[ab]\0', 2),
+('a\0b'):match('%z(.)'),
+('a\0b'):gsub('.', 'x')})",
+    R"(return {('a\0b'):match('(a.b)'), ('a\0b'):find('b', 1, true), ('a\0b'):find('\0b', 1, true),
+('\0'):find('%z')})",
     "return {('a\\0a'):match('(a)%z%1'), ('a\\0aa\\0a'):match('(a%za)%1') == 'a\\0a'}",
     // deep and long
-    "return {#('a'):rep(100000):match('a*'), #('a'):rep(100000):match('.-$'), (('a'):rep(100000):gsub('a', "
-    "''))}",
+    R"(return {#('a'):rep(100000):match('a*'), #('a'):rep(100000):match('.-$'), (('a'):rep(100000):gsub('a',
+''))})",
     "return {#('a'):rep(5000):match(('a?'):rep(5000)), tostring(('a'):rep(200):match(('a'):rep(201)))}",
 };
 

@@ -127,11 +127,11 @@ constexpr const char* kReturned[] = {
 
 constexpr const char* kErrors[] = {
     "error(setmetatable({}, {__index = function(t, k) return k == 'err' and 'MINE text' or nil end}))",
-    "error(setmetatable({err = 'MINE text'}, {__newindex = function() end, __index = function(t, k) if k == "
-    "'source' then return 'here' end end}))",
+    R"(error(setmetatable({err = 'MINE text'}, {__newindex = function() end, __index = function(t, k) if k ==
+'source' then return 'here' end end})))",
     "error(setmetatable({err = 'MINE text'}, {__newindex = function() end}))",
-    "error(setmetatable({err = 'MINE text'}, {__newindex = function() end, __index = function(t, k) if k == "
-    "'line' then return 7 end end}))",
+    R"(error(setmetatable({err = 'MINE text'}, {__newindex = function() end, __index = function(t, k) if k ==
+'line' then return 7 end end})))",
     "error(setmetatable({}, {__index = {err = 'MINE text'}}))",
     "error({err = 5})",
     "error({err = 'MINE text', ignore_error_stats_update = true})",

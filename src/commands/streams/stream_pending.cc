@@ -8,6 +8,7 @@
 #include "exec/dispatch/context.h"
 #include "exec/values/group_access.h"
 #include "exec/values/group_effects.h"
+#include "server/waiting/parking.h"
 
 namespace mayfly::stream_pending_commands {
 namespace {
