@@ -165,8 +165,8 @@ constexpr const char* kErrors[] = {
     "local c = coroutine.wrap(function() return 1 end) c() return c()",
     "return coroutine.wrap(5)",
     "return {coroutine.status(coroutine.create(function() end))}",
-    "local f = coroutine.wrap(function(a) while true do a = coroutine.yield(a * 2) end end) return {f(1), "
-    "f(5)}",
+    R"(local f = coroutine.wrap(function(a) while true do a = coroutine.yield(a * 2) end end) return {f(1),
+f(5)})",
     "local function f(n) if n == 0 then error('deep') end f(n - 1) end f(3)",
     "local f = loadstring('error(\\'in a chunk\\')', 'a chunk') f()",
     "local f = loadstring('error(\\'in a chunk\\')', '=name') f()",
@@ -188,12 +188,12 @@ constexpr const char* kLooks[] = {
     "local r = redis.call('DEBUG', 'PROTOCOL', '?') return type(r)",
     "redis.setresp(3) local r = redis.call('DEBUG', 'PROTOCOL', '?') return type(r)",
     "redis.setresp(3) return {redis.call('DEBUG', 'PROTOCOL', '?'), 'last'}",
-    "redis.setresp(3) local r = redis.call('DEBUG', 'PROTOCOL', '?') if type(r) ~= 'table' then return 0 end "
-    "local t = {} for k, v in pairs(r) do t[#t + 1] = tostring(k) .. ':' .. type(v) end table.sort(t) return "
-    "t",
-    "redis.setresp(3) local r = redis.call('DEBUG', 'PROTOCOL', '?') if type(r) ~= 'table' then return 0 end "
-    "r = r.map or r.set or r.verbatim_string or {} local t = {} for k, v in pairs(r) do t[#t + 1] = "
-    "tostring(k) .. ':' .. tostring(v) end table.sort(t) return t",
+    R"(redis.setresp(3) local r = redis.call('DEBUG', 'PROTOCOL', '?') if type(r) ~= 'table' then return 0 end
+local t = {} for k, v in pairs(r) do t[#t + 1] = tostring(k) .. ':' .. type(v) end table.sort(t) return
+t)",
+    R"(redis.setresp(3) local r = redis.call('DEBUG', 'PROTOCOL', '?') if type(r) ~= 'table' then return 0 end
+r = r.map or r.set or r.verbatim_string or {} local t = {} for k, v in pairs(r) do t[#t + 1] =
+tostring(k) .. ':' .. tostring(v) end table.sort(t) return t)",
 };
 
 class EveryKind : public BesideRedis {
