@@ -82,7 +82,8 @@ bool ReadSources(Context& ctx, const Args& args, const StreamReadOptions& option
   return true;
 }
 
-// False if no stream has a new entry. A client that waits is refused as soon as one of its streams has any.
+// False if no stream has a new entry. A client that was woken is refused if one of its keys has got another type, whatever the
+// streams have.
 bool ReplyEntries(Context& ctx, const Args& args, const StreamReadOptions& options,
                   const std::vector<Source>& sources) {
   if (std::ranges::any_of(sources, &Source::other) && std::ranges::any_of(sources, &Source::stream))
