@@ -106,6 +106,20 @@ TEST_CASE_METHOD(CommandTest, "ZRANGE takes ranks, scores or names, from either 
   CHECK(Run({"EXISTS", "to"}) == Integer(0));
 }
 
+TEST_CASE_METHOD(
+    CommandTest,
+    "a limit of names with unequal scores skips members without a look at their names, as in Redis") {
+  Run({"ZADD", "z", "0", "b", "1", "d", "2", "a"});
+  CHECK(Run({"ZRANGEBYLEX", "z", "-", "[c"}) == Bulks({"b"}));
+  CHECK(Run({"ZRANGEBYLEX", "z", "-", "[c", "LIMIT", "1", "5"}) == Array({}));
+  CHECK(Run({"ZRANGEBYLEX", "z", "-", "[c", "LIMIT", "2", "5"}) == Bulks({"a"}));
+  CHECK(Run({"ZRANGEBYLEX", "z", "-", "[c", "LIMIT", "3", "5"}) == Array({}));
+  Run({"ZADD", "w", "0", "c", "1", "a", "2", "b"});
+  CHECK(Run({"ZREVRANGEBYLEX", "w", "+", "[b", "LIMIT", "1", "5"}) == Array({}));
+  CHECK(Run({"ZREVRANGEBYLEX", "w", "+", "[b", "LIMIT", "2", "5"}) == Bulks({"c"}));
+  CHECK(Run({"ZREVRANGEBYLEX", "w", "+", "[b", "LIMIT", "0", "0"}) == Array({}));
+}
+
 TEST_CASE_METHOD(CommandTest, "the commands that ZRANGE replaces answer as it does") {
   Run({"ZADD", "z", "1", "a", "2", "b", "3", "c", "4", "d"});
   CHECK(Run({"ZREVRANGE", "z", "0", "1", "WITHSCORES"}) == Bulks({"d", "4", "c", "3"}));

@@ -49,6 +49,12 @@ struct NameRange {
 struct RankRange {
   size_t first = 0;
   size_t count = 0;
+
+  // Without `skip` ranks at the low end or, if `from_end`, at the high end.
+  RankRange Without(size_t skip, bool from_end) const noexcept {
+    if (skip >= count) return {};
+    return {from_end ? first : first + skip, count - skip};
+  }
 };
 
 }  // namespace mayfly

@@ -116,7 +116,7 @@ SortedSetValue::Cursor SortedSetValue::At(size_t rank) const noexcept {
 }
 
 template <typename Range>
-RankRange SortedSetValue::RanksInPack(const Range& range, bool from_end) const noexcept {
+RankRange SortedSetValue::RanksInPack(const Range& range, bool from_end, size_t skip) const noexcept {
   const size_t size = Size();
   if (size == 0) return {};
   Cursor first = At(0);
@@ -125,12 +125,14 @@ RankRange SortedSetValue::RanksInPack(const Range& range, bool from_end) const n
   if (!from_end) {
     size_t rank = 0;
     for (; first && range.IsAfter(first.score(), first.name()); first.Next()) ++rank;
+    for (; first && skip > 0; first.Next(), --skip) ++rank;
     size_t count = 0;
     for (; first && !range.IsBefore(first.score(), first.name()); first.Next()) ++count;
     return {rank, count};
   }
   size_t end = size;
   for (; last && range.IsBefore(last.score(), last.name()); last.Prev()) --end;
+  for (; last && skip > 0; last.Prev(), --skip) --end;
   size_t count = 0;
   for (; last && !range.IsAfter(last.score(), last.name()); last.Prev()) ++count;
   return {end - count, count};
@@ -148,7 +150,7 @@ RankRange SortedSetValue::RanksInOrder(const Range& range) const noexcept {
 }
 
 RankRange SortedSetValue::RanksOf(const ScoreRange& range) const noexcept {
-  if (!is_large()) return RanksInPack(range, false);
+  if (!is_large()) return RanksInPack(range, false, 0);
   // As above, without a look at the members.
   const size_t first =
       large_->order().CountBefore([&](double score, HeapRef) { return range.IsAfter(score, {}); });
@@ -157,8 +159,9 @@ RankRange SortedSetValue::RanksOf(const ScoreRange& range) const noexcept {
   return {first, end > first ? end - first : 0};
 }
 
-RankRange SortedSetValue::RanksOf(const NameRange& range, bool from_end) const noexcept {
-  return is_large() ? RanksInOrder(range) : RanksInPack(range, from_end);
+RankRange SortedSetValue::RanksOf(const NameRange& range, bool from_end, size_t skip) const noexcept {
+  if (!is_large()) return RanksInPack(range, from_end, skip);
+  return RanksInOrder(range).Without(skip, from_end);
 }
 
 void SortedSetValue::Expect(size_t members, const SortedSetLimits& limits, MemberHome home) {

@@ -117,10 +117,11 @@ class SortedSetValue final : public RichValue {
   size_t RankOf(const Found& found) const noexcept;
   // From Live() on: the end.
   Cursor At(size_t rank) const noexcept;
-  // The members within the range. Names in the small form are compared as Redis does: from the low end on or, if
-  // `from_end`, from the high end on, which makes a difference if scores are not equal.
+  // The members within the range.
   RankRange RanksOf(const ScoreRange& range) const noexcept;
-  RankRange RanksOf(const NameRange& range, bool from_end = false) const noexcept;
+  // Without the first `skip` members from the low end on or, if `from_end`, from the high end on. Redis walks through the small form
+  // from that end, and does not look at the names that it skips: both make a difference if scores are not equal.
+  RankRange RanksOf(const NameRange& range, bool from_end = false, size_t skip = 0) const noexcept;
 
   // So many members are about to be added or set: makes it large if its small form could not hold them. Throws
   // std::bad_alloc.
@@ -208,7 +209,7 @@ class SortedSetValue final : public RichValue {
   void Grow(MemberHome home);
   void BecomeLarge(std::unique_ptr<LargeSortedSet> large) noexcept;
   template <typename Range>
-  RankRange RanksInPack(const Range& range, bool from_end) const noexcept;
+  RankRange RanksInPack(const Range& range, bool from_end, size_t skip) const noexcept;
   template <typename Range>
   RankRange RanksInOrder(const Range& range) const noexcept;
 

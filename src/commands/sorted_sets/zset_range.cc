@@ -85,14 +85,14 @@ RankRange RanksOf(const SortedSetValue& value, const RangeRequest& request, cons
     if (request.highest_first && ranks.count != 0) ranks.first = value.Live() - ranks.first - ranks.count;
     return ranks;
   }
-  const auto* scores = std::get_if<ScoreRange>(&range);
-  const RankRange all = scores != nullptr ? value.RanksOf(*scores)
-                                          : value.RanksOf(std::get<NameRange>(range), request.highest_first);
-  if (request.offset < 0 || static_cast<uint64_t>(request.offset) >= all.count) return {};
+  if (request.offset < 0) return {};
   const auto offset = static_cast<size_t>(request.offset);
-  size_t count = all.count - offset;
-  if (request.limit >= 0) count = std::min<size_t>(count, static_cast<size_t>(request.limit));
-  return {request.highest_first ? all.first + all.count - offset - count : all.first + offset, count};
+  const bool from_end = request.highest_first;
+  const auto* scores = std::get_if<ScoreRange>(&range);
+  const RankRange ranks = scores != nullptr ? value.RanksOf(*scores).Without(offset, from_end)
+                                            : value.RanksOf(std::get<NameRange>(range), from_end, offset);
+  if (request.limit < 0 || ranks.count <= static_cast<uint64_t>(request.limit)) return ranks;
+  return ranks.Without(ranks.count - static_cast<size_t>(request.limit), !from_end);
 }
 
 void Store(Context& ctx, const Key& key, const TypedSortedSet& source, const RankRange& ranks,
