@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "differential/case.h"
@@ -27,6 +28,7 @@ class Coverage {
     const RowSyntax* syntax;
     std::string token;  // empty: the row itself
     Form form;
+    uint64_t least;
     uint64_t count = 0;
   };
 
@@ -50,6 +52,9 @@ class Coverage {
   void AddRow(const TableRow& row);
   // True if the row or option is left out.
   bool Leaves(GapKind kind) const noexcept;
+  // How many cases of each form of the row have to be seen.
+  uint64_t LeastCasesOf(const TableRow& row) const noexcept;
+  void AddGoal(const RowSyntax& syntax, const std::string& token, Form form);
   void AddGoals(const RowSyntax& syntax, const std::string& token);
   void CountFor(const RowSyntax& syntax, const std::string& token, Form form, bool refused);
   void ComplainOfGaps(std::vector<std::string>& complaints) const;
@@ -63,9 +68,9 @@ class Coverage {
 
   const CommandTable& table_;
   const Oracle oracle_;
-  const uint64_t least_cases_ = oracle_ == Oracle::kNewer ? kLeastCasesOfNewer : kLeastCases;
   std::vector<std::unique_ptr<RowSyntax>> rows_;
   std::vector<Goal> goals_;
+  std::unordered_map<const RowSyntax*, std::vector<size_t>> goals_of_;  // indices of goals_
   std::vector<size_t> missing_;     // indices of goals_, some of them reached meanwhile
   std::vector<Outcomes> outcomes_;  // of what gaps.h says that it never occurs
 };
