@@ -1,5 +1,5 @@
-"""src/README.md lists every source file under its floor, with the first sentence of the file's first comment, and draws the
-floors as scripts/checks/layers.py has them."""
+"""src/README.md has a row for every room and draws the floors as scripts/checks/layers.py has them; every source file begins with a
+sentence that says what it is."""
 
 import os
 import re
@@ -7,11 +7,10 @@ import re
 import layers
 
 MAP = "src/README.md"
-_FILE = re.compile(r"src/(\w+)/((?:\w+/)?\w+)\.(cc|h)$")  # a floor may have rooms
+_FILE = re.compile(r"src/((?:\w+/)+)(\w+)\.(cc|h)$")
 _COMMENT = re.compile(r"(?:// \S.*\n)+")
 _SENTENCE = re.compile(r"(.*?)(?<!\.)\.(?: |$)")
-_FLOOR = re.compile(r"^### (\w+)\n(?:(?!^#).*\n)*", re.M)
-_TABLE = re.compile(r"^\| file \| what it is \|\n(?:\|.*\n)*", re.M)
+_TABLE = re.compile(r"^\| room \| what it has \|\n(?:\|.*\n)*", re.M)
 _ROW = re.compile(r"^\| `([\w/]+)` \|", re.M)
 _PATH = re.compile(r"`((?:(?:\w+|\.)/)+[\w.]+)`")
 _DRAWING = re.compile(r"(?<=^## Floors\n\n)(?:    .*\n)+", re.M)
@@ -25,41 +24,37 @@ def first_sentence(text):
     return found and found.group(1)
 
 
-def _present(files):
-    """{floor: {name: first sentence}}; the names of a room follow those of the floor itself."""
+def _sentences(files):
+    """{path: first sentence}: of the header, or of the .cc that has none, in the order of floors, rooms and names."""
     paths = {}
     for path in sorted(files):  # a header comes after its .cc and replaces it
         match = _FILE.match(path)
         if match:
-            paths.setdefault(match.group(1), {})[match.group(2)] = path
-    present = {}
-    for floor, names in paths.items():
-        order = sorted(names, key=lambda name: (os.path.dirname(name), name))
-        present[floor] = {name: first_sentence(files[names[name]]) for name in order}
-    return present
+            paths[match.group(1), match.group(2)] = path
+    return {path: first_sentence(files[path]) for _, path in sorted(paths.items())}
 
 
-def with_tables(files):
-    """The map with the drawing and the table of each floor made anew."""
-    present = _present(files)
-
-    def floor(section):
-        rows = [f"| `{name}` | {text} |\n" for name, text in present.get(section.group(1), {}).items()]
-        table = "| file | what it is |\n|---|---|\n" + "".join(rows)
-        return _TABLE.sub(lambda _: table, section.group())
-
-    return _DRAWING.sub(lambda _: layers.drawing(), _FLOOR.sub(floor, files[MAP]))
+def matching(files, words):
+    """[(path, first sentence)] of the sources whose path or sentence has all words."""
+    listed = [(path, sentence or "") for path, sentence in _sentences(files).items()]
+    return [line for line in listed if all(word.lower() in " ".join(line).lower() for word in words)]
 
 
-def _listed(text):
-    """{floor: names in the first column of its table}"""
-    return {floor.group(1): set(_ROW.findall(floor.group())) for floor in _FLOOR.finditer(text)}
+def with_drawing(text):
+    """The map with the drawing of the floors made anew."""
+    return _DRAWING.sub(lambda _: layers.drawing(), text)
+
+
+def _rooms(files):
+    """The folders of sources below the floors: "cache/time"."""
+    folders = {os.path.dirname(path)[len("src/") :] for path in files if path.startswith("src/")}
+    return {folder for folder in folders if "/" in folder}
 
 
 def _missing_paths(files, text):
-    """Paths in backticks, outside the tables, that name no file; without a top folder they are below src/."""
+    """Paths in backticks that name no file or folder; without a top folder they are below src/."""
     folders = {os.path.dirname(path) for path in files}
-    for name in _PATH.findall(_ROW.sub("", text)):
+    for name in _PATH.findall(_TABLE.sub("", text)):
         path = name if name.split("/")[0] in _TOP else "src/" + name
         if path not in files and path not in folders and not name.startswith("build/"):
             yield name
@@ -69,15 +64,13 @@ def find(files):
     if MAP not in files:
         return [f"{MAP}: missing"]
     text = files[MAP]
-    listed, present = _listed(text), _present(files)
-    wrong = []
-    for floor in sorted(listed.keys() | present.keys()):
-        here, there = listed.get(floor, set()), present.get(floor, {})
-        wrong += [f"{MAP}: no row for src/{floor}/{name}" for name in sorted(there.keys() - here)]
-        wrong += [f"{MAP}: there is no src/{floor}/{name}" for name in sorted(here - there.keys())]
-        wrong += [f"src/{floor}/{name}: no first sentence for {MAP}" for name, first in there.items() if not first]
-    if not wrong and with_tables(files) != text:
-        wrong = [f"{MAP}: old; scripts/source_map makes the tables anew"]
+    table = _TABLE.search(text)
+    listed, present = set(_ROW.findall(table.group() if table else "")), _rooms(files)
+    wrong = [f"{MAP}: no row for the room {room}" for room in sorted(present - listed)]
+    wrong += [f"{MAP}: there is no room {room}" for room in sorted(listed - present)]
+    wrong += [f"{path}: no first sentence that says what the file is" for path, sentence in _sentences(files).items() if not sentence]
+    if with_drawing(text) != text:
+        wrong.append(f"{MAP}: the drawing of the floors is old; scripts/source_map --draw makes it anew")
     return wrong + [f"{MAP}: there is no {name}" for name in _missing_paths(files, text)]
 
 
@@ -85,22 +78,20 @@ def selftest():
     assert first_sentence("// Time, as a ... of\n// 1.5 s. More.\n#pragma once\n") == "Time, as a ... of 1.5 s"
     assert not first_sentence("// The rules:\n//\n// First. Second.\n")
     assert not first_sentence("#pragma once\n// Late.\n")
-    rows = "| `tsc` | Cycles |\n| `room/clock` | Time |\n"
-    table = f"| file | what it is |\n|---|---|\n{rows}"
-    text = f"see `base/room/clock.h`\n### base\nBy hand.\n\n{table}\n## Tests\n| `not` | a row |\n"
+    row = "| `base/room` | clocks |\n"
+    text = f"see `base/room/clock.h`\n\n| room | what it has |\n|---|---|\n{row}\n| `absent` | no row |\n"
     clock = {"src/base/room/clock.h": "// Time.\n", "src/base/room/clock.cc": ""}
-    files = {MAP: text, "src/base/tsc.cc": "// Cycles.\n", "src/main.cc": ""} | clock
+    files = {MAP: text, "src/base/tsc.cc": "// Cycles of a processor.\n", "src/main.cc": ""} | clock
     assert find(files) == [], find(files)
-    assert with_tables(files | {MAP: text.replace(rows, "")}) == text
-    assert find(files | {"src/base/log.h": "// Lines.\n"}) == [f"{MAP}: no row for src/base/log"]
-    assert find(files | {"src/cache/entry.h": "// A key.\n"}) == [f"{MAP}: no row for src/cache/entry"]
-    assert find(files | {"src/base/tsc.cc": ""}) == [f"src/base/tsc: no first sentence for {MAP}"]
-    old = [f"{MAP}: old; scripts/source_map makes the tables anew"]
-    assert find(files | {"src/base/tsc.cc": "// Ticks.\n"}) == old
-    assert find(files | {MAP: text.replace(rows, "".join(reversed(rows.splitlines(True))))}) == old
-    gone = {path: text for path, text in files.items() if path != "src/base/tsc.cc"}
-    assert find(gone) == [f"{MAP}: there is no src/base/tsc"]
+    assert find(files | {MAP: text.replace(row, "")}) == [f"{MAP}: no row for the room base/room"]
+    assert find(files | {MAP: text.replace(row, row + "| `base/attic` | dust |\n")}) == [f"{MAP}: there is no room base/attic"]
+    assert find(files | {"src/base/room/deep/log.h": "// Lines.\n"}) == [f"{MAP}: no row for the room base/room/deep"]
+    assert find(files | {"src/base/tsc.cc": ""}) == ["src/base/tsc.cc: no first sentence that says what the file is"]
     assert find(files | {MAP: text + "`tests/absent.cc`\n"}) == [f"{MAP}: there is no tests/absent.cc"]
+    assert sorted(matching(files, [])) == [("src/base/room/clock.h", "Time"), ("src/base/tsc.cc", "Cycles of a processor")]
+    assert matching(files, ["cycles", "BASE"]) == [("src/base/tsc.cc", "Cycles of a processor")]
+    assert matching(files, ["cycles", "room"]) == []
     drawn = "## Floors\n\n    old\n\nNot this:\n\n    new\n"
-    assert with_tables({MAP: drawn}) == drawn.replace("    old\n", layers.drawing())
+    assert with_drawing(drawn) == drawn.replace("    old\n", layers.drawing())
+    assert find(files | {MAP: text + drawn})
     assert find({})
