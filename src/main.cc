@@ -127,7 +127,7 @@ config::Problem JoinCluster(Server& server, ChangeHub& changes, const config::Fi
 
 // Runs until a signal or a client stops the loop. A problem is the reason for a failed begin.
 config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager& manager,
-                        const CrashWitness& witness, net::StopDeadline& deadline,
+                        const CrashDetails& details, net::StopDeadline& deadline,
                         std::vector<net::InheritedSocket>&& inherited, Log& log) {
   const auto loop = std::make_unique<net::ServerLoop>(server, executor, log);  // too big for the stack
   if (config::Problem problem = loop->Listen(std::move(inherited))) return problem;
@@ -136,7 +136,7 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
   loop->ReportTo(manager);
   TellOfStart(server, *loop, manager, log);
   net::ReserveStack();  // beyond the stack in use by now
-  deadline.Watch(witness);
+  deadline.Watch(details);
   Snapshots& snapshots = Snapshots::Of(server);
   snapshots.TellOfSavePoints();
   snapshots.RemoveLeftovers();
@@ -148,13 +148,13 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
       deadline.Restart();
       loop->Stop();
     };
-    const auto go_on = [&] {
+    const auto given_up = [&] {
       deadline.Hold();
-      deadline.GoOn();
+      deadline.Continue();
       manager.ServingAgain();
     };
     const auto turns = [&](bool loop_turns) { loop_turns ? deadline.Restart() : deadline.Hold(); };
-    const bool may = MayStop(server, words, {.stop = stop, .go_on = go_on, .turns = turns});
+    const bool may = MayStop(server, words, {.stop = stop, .given_up = given_up, .turns = turns});
     may ? deadline.Restart() : deadline.Hold();
     if (!may && snapshots.SavesToStop(words)) manager.SavingAtEnd();
     return may;
@@ -167,12 +167,12 @@ config::Problem RunLoop(Server& server, Executor& executor, net::ServiceManager&
                      manager.SavingAtEnd();
                      const bool ready = snapshots.ReadyToStop(snapshots.WordsOfSignal());
                      if (!ready) manager.ServingAgain();
-                     deadline.GoOn();
+                     deadline.Continue();
                      return ready;
                    }});
   loop->Run();
   snapshots.End();
-  deadline.GoOn();
+  deadline.Continue();
   deadline.Begin();  // a suspended script has to end, too
   log.Notice("bye");
   if (!snapshots.refused().empty()) return snapshots.refused();
@@ -193,7 +193,7 @@ void LeaveToKernel(std::unique_ptr<Parts>& parts) {
 #endif
 }
 
-// Makes the parts, and calls then(server, executor, witness) to run the loop.
+// Makes the parts, and calls then(server, executor, details) to run the loop.
 template <typename Then>
 config::Problem Serve(const MemoryLimitFiles& limit_files, const config::Files& files,
                       config::Options& options, CommandTable& commands, SystemClock& clock, Log& log,
@@ -233,8 +233,8 @@ config::Problem Run(const MemoryLimitFiles& limit_files, const config::Files& fi
   options.Follow(
       [&deadline](const config::Settings& changed) { deadline.set_seconds(changed.shutdown_timeout_s); },
       &config::Settings::shutdown_timeout_s);
-  const auto run_loop = [&](Server& server, Executor& executor, const CrashWitness& witness) {
-    return RunLoop(server, executor, manager, witness, deadline, std::move(inherited), log);
+  const auto run_loop = [&](Server& server, Executor& executor, const CrashDetails& details) {
+    return RunLoop(server, executor, manager, details, deadline, std::move(inherited), log);
   };
   return Serve(limit_files, files, options, commands, clock, log, run_loop);
 }
@@ -263,7 +263,7 @@ void TryOut(const config::Files& files, config::Options& options, std::vector<st
   if (settings.shards != 0) note(net::CheckShards(settings));
   SystemClock clock;
   Log log(clock, Log::Level::kNothing, "");
-  const auto look = [&warnings](Server& server, Executor&, const CrashWitness&) -> config::Problem {
+  const auto look = [&warnings](Server& server, Executor&, const CrashDetails&) -> config::Problem {
     for (std::string& line : WarningsOf(server)) warnings.push_back(std::move(line));
     return std::nullopt;
   };

@@ -54,7 +54,8 @@ struct OutgoingConnections::Write {
 
 class OutgoingConnections::Connection final : public OutgoingConnection {
  public:
-  Connection(OutgoingConnections& all, uint16_t port, Ear& ear) : all_(&all), ear_(&ear), port_(port) {
+  Connection(OutgoingConnections& all, uint16_t port, Listener& listener)
+      : all_(&all), listener_(&listener), port_(port) {
     all.open_.push_back(this);
   }
   // REQUIRES: Begin was not called.
@@ -65,7 +66,7 @@ class OutgoingConnections::Connection final : public OutgoingConnection {
 
   State state() const noexcept override { return state_; }
   std::string_view problem() const noexcept override { return problem_; }
-  void set_ear(Ear& ear) noexcept override { ear_ = &ear; }
+  void set_listener(Listener& listener) noexcept override { listener_ = &listener; }
   void Send(std::string bytes) override;
   size_t unsent() const noexcept override;
   std::string_view received() const noexcept override {
@@ -93,7 +94,7 @@ class OutgoingConnections::Connection final : public OutgoingConnection {
   void BeginHandshake() noexcept;
   bool StartReading() noexcept;
   void OnRead(ssize_t size) noexcept;
-  // False if this brought nothing new for the ear.
+  // False if this brought nothing new for the listener.
   bool TakeCiphertext(std::string_view ciphertext);
   void OnEndOfInput() noexcept;
   // False: it has ended.
@@ -105,10 +106,10 @@ class OutgoingConnections::Connection final : public OutgoingConnection {
   void CloseSocket() noexcept;
   void Detach() noexcept;
   // May destroy this.
-  void Tell() noexcept { ear_->OnNews(); }
+  void Tell() noexcept { listener_->OnNews(); }
 
   OutgoingConnections* all_;  // null: detached
-  Ear* ear_;
+  Listener* listener_;
   const uint16_t port_;
   State state_ = State::kConnecting;
   Lookup* lookup_ = nullptr;
@@ -407,8 +408,8 @@ void OutgoingConnections::Connection::Detach() noexcept {
 }
 
 std::unique_ptr<OutgoingConnection> OutgoingConnections::Connect(const std::string& host, uint16_t port,
-                                                                 OutgoingConnection::Ear& ear) {
-  auto connection = std::make_unique<Connection>(*this, port, ear);
+                                                                 OutgoingConnection::Listener& listener) {
+  auto connection = std::make_unique<Connection>(*this, port, listener);
   if (closed_) {
     connection->End(OutgoingConnection::State::kLost);
     return connection;

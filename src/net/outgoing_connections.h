@@ -37,8 +37,8 @@ class OutgoingConnections final : public Outgoing {
   OutgoingConnections& operator=(const OutgoingConnections&) = delete;
 
   std::unique_ptr<OutgoingConnection> Connect(const std::string& host, uint16_t port,
-                                              OutgoingConnection::Ear& ear) override;
-  // Ends all connections, without news for their ears; further ones end at once. The loop must run once more.
+                                              OutgoingConnection::Listener& listener) override;
+  // Ends all connections, without news for their listeners; further ones end at once. The loop must run once more.
   void Close() noexcept;
 
  private:

@@ -261,7 +261,7 @@ void ServerLoop::FinishTurn() {
 void ServerLoop::Check() {
   FinishTurn();
   turn_.SetFinished();
-  if (phase_ != Phase::kServing) return GoOnStopping();
+  if (phase_ != Phase::kServing) return ContinueStopping();
   if (server_.shutdown_requested || stop_asked_) return StopSoon();
   const bool is_quiet = turn_.only_reads() && !staying_awake_ && !AnyLeft() && timekeeper_.HasNothingNew();
   if (is_quiet) turn_.End(/*memory_is_same=*/true);
@@ -362,7 +362,7 @@ void ServerLoop::Leave() {
   listeners_.Stop();
 }
 
-[[gnu::noinline, gnu::cold]] void ServerLoop::GoOnStopping() {
+[[gnu::noinline, gnu::cold]] void ServerLoop::ContinueStopping() {
   if (phase_ != Phase::kLastReads) return;
   turn_.Begin();
   if (turn_.now().mono_ms >= last_reads_until_mono_ms_ || !clients_.InputWaits()) StopNow();
@@ -375,7 +375,7 @@ void ServerLoop::StopNow() {
     const bool done = last_work_.run();
     uv_update_time(&uv_.loop);  // timers count from here, not from before the work
     turn_.Begin();
-    if (!done) return GoOnServing();
+    if (!done) return ContinueServing();
     Leave();
   }
   phase_ = Phase::kFlushing;
@@ -384,11 +384,11 @@ void ServerLoop::StopNow() {
       kStopMs, /*repeat=*/0);
 }
 
-void ServerLoop::GoOnServing() {
+void ServerLoop::ContinueServing() {
   phase_ = Phase::kServing;
   server_.stop_signal = 0;
   clients_.set_stopping(false);
-  listeners_.GoOn();
+  listeners_.Continue();
 }
 
 void ServerLoop::GiveUpClients() {

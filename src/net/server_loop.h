@@ -115,10 +115,10 @@ class ServerLoop {
   void FeedWatchdog();
   void StopSoon();
   void Leave();
-  void GoOnStopping();
+  void ContinueStopping();
   void StopNow();
   // The last work has failed.
-  void GoOnServing();
+  void ContinueServing();
   void GiveUpClients();
   void EndScrapers();
   void Close();

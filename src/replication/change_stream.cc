@@ -65,11 +65,11 @@ bool Removes(ChangeReason reason) noexcept {
 
 void ChangeStream::Start(bool anew) {
   const int64_t distance_ms = DistanceMs(server_.executor->now());
-  if (anew || !told_distance_ms_) {
-    told_distance_ms_ = distance_ms;
+  if (anew || !told_clock_distance_ms_) {
+    told_clock_distance_ms_ = distance_ms;
     exact_ = true;
   }
-  exact_ = exact_ && distance_ms == *told_distance_ms_;
+  exact_ = exact_ && distance_ms == *told_clock_distance_ms_;
   cutoff_ms_ = 0;
   server_.databases.changes().Listen(*this,
                                      {.reasons = ChangeHub::kEverything, .unnamed = true, .effects = true});
@@ -101,7 +101,7 @@ void ChangeStream::Clear() noexcept {
 // ---- what has changed
 
 [[gnu::always_inline]] inline void ChangeStream::FollowClock(int64_t distance_ms) {
-  if (exact_ && distance_ms != *told_distance_ms_) [[unlikely]]
+  if (exact_ && distance_ms != *told_clock_distance_ms_) [[unlikely]]
     LoseExactness();
 }
 
@@ -296,7 +296,7 @@ void ChangeStream::Send(unsigned database, std::span<const std::string_view> wor
 Now ChangeStream::cutoff() const noexcept {
   if (cutoff_ms_ == 0) return {};
   // A deadline may lie before the begin of the monotonic clock.
-  const int64_t mono_ms = std::max<int64_t>(cutoff_ms_ - *told_distance_ms_, 0);
+  const int64_t mono_ms = std::max<int64_t>(cutoff_ms_ - *told_clock_distance_ms_, 0);
   return {.mono_ms = static_cast<uint64_t>(mono_ms), .wall_ms = cutoff_ms_};
 }
 

@@ -73,10 +73,10 @@ class ChangeStream final : private ChangeListener {
   Now cutoff() const noexcept;
   // The wall clock minus the monotonic clock, by which other servers know this server's deadlines; empty: other servers know
   // none.
-  std::optional<int64_t> told_distance_ms() const noexcept { return told_distance_ms_; }
+  std::optional<int64_t> told_clock_distance_ms() const noexcept { return told_clock_distance_ms_; }
   // All keys come from another server from now on.
   void ForgetTold() noexcept {
-    told_distance_ms_.reset();
+    told_clock_distance_ms_.reset();
     exact_ = true;
   }
   // Ends the cutoff that readers know from another server's stream.
@@ -156,7 +156,7 @@ class ChangeStream final : private ChangeListener {
   bool wrote_cutoff_ = false;
   bool has_expiries_ = false;  // an item of keys_ may have Left::kExpiry
   int64_t cutoff_ms_ = 0;      // the last cutoff in force, Unix time; 0: none
-  std::optional<int64_t> told_distance_ms_;
+  std::optional<int64_t> told_clock_distance_ms_;
   std::optional<unsigned> swapped_;  // the first of two databases
   struct Renamed {
     std::string name;

@@ -16,13 +16,13 @@ Cutoff::Cutoff(Server& server) : Step(server.sliced_work), server_(server) {}
 
 Cutoff::~Cutoff() = default;
 
-void Cutoff::MoveTo(int64_t unix_ms, int64_t told_distance_ms, Now now) {
+void Cutoff::MoveTo(int64_t unix_ms, int64_t told_clock_distance_ms, Now now) {
   if (unix_ms <= at_.wall_ms) return;
-  const int64_t mono_ms = unix_ms - told_distance_ms;
+  const int64_t mono_ms = unix_ms - told_clock_distance_ms;
   at_ = {.mono_ms = static_cast<uint64_t>(std::max<int64_t>(mono_ms, 0)), .wall_ms = unix_ms};
   server_.event_log.set_cutoff(at_);
   FreeSome(now, kAtOnce);
-  GoOn();
+  Continue();
 }
 
 void Cutoff::FreeSome(Now now, size_t budget) {

@@ -46,9 +46,9 @@ class Cutoff final : private SlicedWork::Step {
 
   // True while a cutoff is in force.
   bool any() const noexcept { return at_.wall_ms != 0; }
-  // The stream has this cutoff here. No effect unless later than the last cutoff. `told_distance_ms`: the wall clock minus
+  // The stream has this cutoff here. No effect unless later than the last cutoff. `told_clock_distance_ms`: the wall clock minus
   // the monotonic clock, by which other servers know the deadlines of a server that was a master before.
-  void MoveTo(int64_t unix_ms, int64_t told_distance_ms, Now now);
+  void MoveTo(int64_t unix_ms, int64_t told_clock_distance_ms, Now now);
   // Frees the keys of a master's command that are cut off. REQUIRES: `words` is a call of `row`.
   void DropKeysOf(const TableRow& row, std::span<const std::string_view> words, unsigned database) {
     if (waits_) [[unlikely]]
@@ -59,7 +59,7 @@ class Cutoff final : private SlicedWork::Step {
   // Ends the cutoff and keeps the keys: a snapshot is about to replace all of them.
   void Forget() noexcept;
   // Goes on with the remaining keys, after a script has ended.
-  void GoOn() noexcept {
+  void Continue() noexcept {
     if (waits_) Announce();
   }
 

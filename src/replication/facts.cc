@@ -24,7 +24,7 @@ bool HasTimedMembers(const Entry& entry) noexcept {
 Expiry DeadlineOf(const Entry& entry, const KeyTerms& terms, Now now) noexcept {
   const Expiry is = entry.deadline();
   if (is.kind != Expiry::Kind::kWall || terms.wall || terms.slide_ms == 0) return is;
-  return {Expiry::Kind::kRelative, is.On(Expiry::Kind::kRelative, now), Expiry::Standing::kKept};
+  return {Expiry::Kind::kRelative, is.On(Expiry::Kind::kRelative, now), Expiry::Stage::kKept};
 }
 
 Entry* GiveTerms(Keyspace& keyspace, const Key& key, Entry& entry, const KeyTerms& terms, Now now) {

@@ -16,7 +16,8 @@
 
 namespace mayfly {
 
-Failover::Failover(Server& server) : Alarm(server.hubs.alarms), Ear(server.hubs.turn_ends), server_(server) {}
+Failover::Failover(Server& server)
+    : Alarm(server.hubs.alarms), Listener(server.hubs.turn_ends), server_(server) {}
 
 Failover::~Failover() = default;
 
@@ -93,7 +94,7 @@ void Failover::Switch(const config::MasterAddress& target, Now now) {
   deadline_mono_ms_ = Alarms::kNever;
   if (server_.log != nullptr)
     server_.log->Notice("handing over to the replica ", target.host, ":", target.port);
-  MasterLink::Of(server_).TakeBackSeat(target, now);
+  MasterLink::Of(server_).FollowAndHandOver(target, now);
 }
 
 uint64_t Failover::NextWake() const noexcept { return deadline_mono_ms_; }

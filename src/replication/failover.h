@@ -23,7 +23,7 @@
 
 namespace mayfly {
 
-class Failover final : public LatePart, private Alarms::Alarm, private TurnEnds::Ear {
+class Failover final : public LatePart, private Alarms::Alarm, private TurnEnds::Listener {
  public:
   struct Terms {
     std::optional<config::MasterAddress> target = {};  // empty: the first replica that has everything

@@ -188,7 +188,7 @@ bool MasterCommands::TakeCutoff(std::string_view text, Now now) {
   const std::optional<int64_t> unix_ms = ParseInteger(text);
   if (!unix_ms || *unix_ms <= 0) return false;
   ran_cutoff_ = true;
-  cutoff_.MoveTo(*unix_ms, Replicas::Of(server_).told_distance_ms().value_or(*unix_ms), now);
+  cutoff_.MoveTo(*unix_ms, Replicas::Of(server_).told_clock_distance_ms().value_or(*unix_ms), now);
   return true;
 }
 

@@ -44,7 +44,7 @@ class MasterCommands {
   // The stream begins at `offset`, with this database selected.
   void Begin(int64_t offset, unsigned database) noexcept;
   // Goes on with the stream after a break, at `offset` and in the same database, unless the stream selects another.
-  void GoOn(int64_t offset) noexcept {
+  void Continue(int64_t offset) noexcept {
     Cut();
     offset_ = offset;
   }
@@ -54,7 +54,7 @@ class MasterCommands {
   // Forgets an unfinished request or transaction.
   void Cut() noexcept;
   unsigned database() const noexcept { return session_.db; }
-  // session().last_command is the last command that ran; session().commands counts since Begin, GoOn or Cut.
+  // session().last_command is the last command that ran; session().commands counts since Begin, Continue or Cut.
   const Session& session() const noexcept { return session_; }
   // Runs the requests completed by the bytes. Returns false if the bytes are not in Redis's protocol: the stream is then
   // useless. Throws std::bad_alloc; the stream is then useless, too.

@@ -61,8 +61,8 @@ std::string ReasonOf(const OutgoingConnection& connection) {
 
 MasterLink::MasterLink(Server& server, Disk& disk)
     : Alarm(server.hubs.alarms),
-      TurnEnds::Ear(server.hubs.turn_ends),
-      Wakes::Ear(server.hubs.wakes),
+      TurnEnds::Listener(server.hubs.turn_ends),
+      Wakes::Listener(server.hubs.wakes),
       server_(server),
       disk_(disk),
       figures_(server.link),
@@ -374,9 +374,9 @@ void MasterLink::EndHandshake(Now now) {
   }
   stale_drop_.Begin();
   figures_.history = handshake_->history();
-  Replicas::Of(server_).GoOnRelaying(figures_.history, gets_cutoffs_, now);
+  Replicas::Of(server_).ResumeRelaying(figures_.history, gets_cutoffs_, now);
   ++figures_.partial_syncs;
-  commands_.GoOn(figures_.offset);
+  commands_.Continue(figures_.offset);
   told_mono_ms_ = 0;
   if (server_.log != nullptr) server_.log->Notice("the master goes on at byte ", figures_.offset);
   Become(State::kConnected, now);
@@ -458,7 +458,7 @@ void MasterLink::BeginStream(const LoadResult& result, Now now) {
 
 void MasterLink::Hear(Now now) {
   if (server_.Busy()) return;
-  commands_.cutoff().GoOn();
+  commands_.cutoff().Continue();
   // The last bytes of a broken link have no next turn.
   const size_t most = connection_->ended() ? SIZE_MAX : kMostHeard - heard_;
   const std::string_view received = connection_->received().substr(0, most);

@@ -45,10 +45,10 @@ class Disk;
 struct LoadResult;
 
 class MasterLink final : public LatePart,
-                         private OutgoingConnection::Ear,
+                         private OutgoingConnection::Listener,
                          private Alarms::Alarm,
-                         private TurnEnds::Ear,
-                         private Wakes::Ear {
+                         private TurnEnds::Listener,
+                         private Wakes::Listener {
  public:
   using State = LinkFigures::State;
   static constexpr uint64_t kRetryMs = 1000;
@@ -79,7 +79,7 @@ class MasterLink final : public LatePart,
   // The operator has named the present master once more: a pause before the next try ends.
   void TryNow(Now now) noexcept;
   // Follows a replica of this server, and asks the replica to become the master. Failover gets the answer.
-  void TakeBackSeat(const config::MasterAddress& replica, Now now) {
+  void FollowAndHandOver(const config::MasterAddress& replica, Now now) {
     handover_ = Handover::kToAsk;
     Change(replica, now);
   }

@@ -33,11 +33,11 @@ class ReplicaWait final : public PendingWork {
   ~ReplicaWait() override;
 
   const Terms& terms() const noexcept { return terms_; }
-  // The last doom that the stream must have before there is a place. REQUIRES: Settle was not called.
+  // The last doom that the stream must have before there is a place. REQUIRES: SetPlace was not called.
   uint64_t doom() const noexcept { return doom_; }
   bool settled() const noexcept { return terms_.place != kNotYet; }
   // The stream has everything up to this place.
-  void Settle(int64_t place) noexcept { terms_.place = place; }
+  void SetPlace(int64_t place) noexcept { terms_.place = place; }
   Session& session() const noexcept { return session_; }
   // The number of replicas that fulfil the terms now.
   size_t Reached() const noexcept;

@@ -38,9 +38,9 @@ constexpr uint64_t Seconds(int64_t s) noexcept {
 }  // namespace
 
 Replicas::Replicas(Server& server)
-    : TurnEnds::Ear(server.hubs.turn_ends),
+    : TurnEnds::Listener(server.hubs.turn_ends),
       Alarm(server.hubs.alarms),
-      ClientEnds::Ear(server.hubs.client_ends),
+      ClientEnds::Listener(server.hubs.client_ends),
       server_(server),
       stream_(server, backlog_),
       account_(server.hubs.accounts, account_bytes_) {
@@ -126,7 +126,7 @@ bool Replicas::IsBeyondLimit(int64_t place) const noexcept {
 }
 
 bool Replicas::MayUseCutoffs() const noexcept {
-  return stream_.exact() && backlog_.begin() >= barred_place_ &&
+  return stream_.exact() && backlog_.begin() >= last_without_cutoffs_ &&
          std::ranges::all_of(replicas_, [](const auto& replica) { return replica->takes_cutoffs; });
 }
 
@@ -157,13 +157,13 @@ void Replicas::BeginRelay(const Relayed& stream, Now now) {
   server_.followers.old_history.clear();
   source_ = Source::kRelay;
   relay_may_cut_off_ = stream.may_cut_off;
-  cutoff_place_ = barred_place_ = 0;
+  cutoff_place_ = last_without_cutoffs_ = 0;
   stream_.ForgetTold();
   Publish(now);
 }
 
 // Dropped replicas come back at once, and learn the new name.
-void Replicas::GoOnRelaying(std::string_view history, bool may_cut_off, Now now) {
+void Replicas::ResumeRelaying(std::string_view history, bool may_cut_off, Now now) {
   if (history != server_.followers.history) {
     DropAll("the stream has another name");
     Rename(std::string(history));
@@ -228,10 +228,10 @@ bool Replicas::IsComplete(uint64_t doom) const noexcept {
 
 uint64_t Replicas::last_doom() const noexcept { return server_.databases.dooms(); }
 
-void Replicas::SettleWaits() noexcept {
+void Replicas::GivePlaces() noexcept {
   for (ReplicaWait* const wait : waits_) {
     if (wait->settled() || !IsComplete(wait->doom())) continue;
-    wait->Settle(last_change_);
+    wait->SetPlace(last_change_);
     AskToConfirm();
     WakeIfReached(*wait);
   }
@@ -389,7 +389,7 @@ void Replicas::OnClientEnd(Session& session) noexcept {
   const Replica* const replica = Find(session);
   if (replica == nullptr) return;
   const Now now = server_.executor->now();
-  if (!replica->takes_cutoffs) barred_place_ = backlog_.end();
+  if (!replica->takes_cutoffs) last_without_cutoffs_ = backlog_.end();
   std::erase_if(replicas_, [&](const auto& other) { return other.get() == replica; });
   if (replicas_.empty()) lonely_since_mono_ms_ = now.mono_ms;
   Publish(now);
@@ -397,7 +397,7 @@ void Replicas::OnClientEnd(Session& session) noexcept {
 
 // ---- all keys
 
-void Replicas::GoOnSending(Now now) {
+void Replicas::ContinueSending(Now now) {
   Snapshots& snapshots = Snapshots::Of(server_);
   for (const auto& replica : replicas_) {
     if (replica->state == State::kSending && !snapshots.IsSentTo(*replica->session)) {
@@ -520,10 +520,10 @@ bool Replicas::AnyAwaitsKeys() const noexcept {
     const bool asks = std::exchange(asks_, false);
     if (source_ == Source::kChanges) {
       Flush(now);
-      SettleWaits();
+      GivePlaces();
       if (std::exchange(asks_, false) || asks) stream_.SendAlone({"REPLCONF", "GETACK", "*"}, now);
     }
-    if (looks && !replicas_.empty()) GoOnSending(now);
+    if (looks && !replicas_.empty()) ContinueSending(now);
     Pump(now);
     busy_ = behind_ || (looks && AnyAwaitsKeys()) || AnyUnsettled();
   } catch (const std::bad_alloc&) {

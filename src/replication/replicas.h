@@ -56,9 +56,9 @@ struct Session;
 class ReplicaWait;
 
 class Replicas final : public LatePart,
-                       private TurnEnds::Ear,
+                       private TurnEnds::Listener,
                        private Alarms::Alarm,
-                       private ClientEnds::Ear {
+                       private ClientEnds::Listener {
  public:
   // A replica's output holds at most this much of the stream.
   static constexpr size_t kInOutput = size_t{1} << 20;
@@ -88,7 +88,7 @@ class Replicas final : public LatePart,
   std::string_view history() const noexcept;
   // True if all readers of this server's stream may get cutoffs.
   bool MayUseCutoffs() const noexcept;
-  std::optional<int64_t> told_distance_ms() const noexcept { return stream_.told_distance_ms(); }
+  std::optional<int64_t> told_clock_distance_ms() const noexcept { return stream_.told_clock_distance_ms(); }
 
   // ---- what clients ask for
   //
@@ -154,7 +154,7 @@ class Replicas final : public LatePart,
     bool may_cut_off;  // the stream may have cutoffs
   };
   void BeginRelay(const Relayed& stream, Now now);
-  void GoOnRelaying(std::string_view history, bool may_cut_off, Now now);
+  void ResumeRelaying(std::string_view history, bool may_cut_off, Now now);
   // Appends bytes of the master's stream that have taken effect here. `database`: selected after the bytes.
   void Relay(std::string_view bytes, unsigned database, bool has_cutoff) noexcept;
   // This server's keys belong to no stream any more.
@@ -205,7 +205,7 @@ class Replicas final : public LatePart,
   // Writes the changes into the stream. Throws std::bad_alloc.
   void Flush(Now now);
   // Gives waits their places if the stream is complete for them. REQUIRES: the stream has all changes so far.
-  void SettleWaits() noexcept;
+  void GivePlaces() noexcept;
   bool AnyUnsettled() const noexcept;
   void WakeIfReached(ReplicaWait& wait) noexcept;
   const Replica* FindAt(const config::MasterAddress& address) const noexcept;
@@ -233,7 +233,7 @@ class Replicas final : public LatePart,
   void Break(Now now) noexcept;
   void Drop(Replica& replica, std::string_view why) noexcept;
   // Begins the next snapshot, and notices the end of a snapshot.
-  void GoOnSending(Now now);
+  void ContinueSending(Now now);
   void BeginSnapshot(Replica& replica, Now now);
   // Frees the keys cut off by this server's own stream: replicas do not have these keys any more.
   void FreeCutOff(Now cutoff, Now now);
@@ -259,8 +259,9 @@ class Replicas final : public LatePart,
   unsigned relayed_database_ = 0;  // selected in the master's stream
   bool relay_may_cut_off_ = false;
   int64_t cutoff_place_ = 0;  // the place after the last cutoff
-  int64_t barred_place_ = 0;  // where the last replica without cutoffs left: the replica may come back
-  bool named_ = false;        // the first name, the run's ID, was used
+  int64_t last_without_cutoffs_ =
+      0;                // where the last replica without cutoffs left: the replica may come back
+  bool named_ = false;  // the first name, the run's ID, was used
   uint64_t account_bytes_ = 0;
   const Accounts::Account account_;
   bool asks_ = false;    // replicas have to be asked to confirm

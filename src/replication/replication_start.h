@@ -11,8 +11,8 @@ struct Server;
 
 // What follows the wait before a stop.
 struct StopEnds {
-  std::function<void()> stop;   // nothing is left to save: the server stops
-  std::function<void()> go_on;  // the stop was given up; empty: nothing
+  std::function<void()> stop;      // nothing is left to save: the server stops
+  std::function<void()> given_up;  // the stop was given up; empty: nothing
   // Called with true several times a second while the loop turns, and with false before work that may take longer; empty: nothing.
   std::function<void(bool turns)> turns = {};
 };

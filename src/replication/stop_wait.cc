@@ -39,7 +39,8 @@ StopWait::Client::~Client() {
   if (wait_ != nullptr) std::erase(wait_->clients_, this);
 }
 
-StopWait::StopWait(Server& server) : Alarm(server.hubs.alarms), Ear(server.hubs.turn_ends), server_(server) {}
+StopWait::StopWait(Server& server)
+    : Alarm(server.hubs.alarms), Listener(server.hubs.turn_ends), server_(server) {}
 
 StopWait::~StopWait() {
   for (Client* const client : clients_) client->wait_ = nullptr;
@@ -108,7 +109,7 @@ void StopWait::GiveUp() noexcept {
   TreatExpiredByRole(server_);
   server_.parking.HoldWriters(false);
   WakeClients();
-  if (ends_.go_on) ends_.go_on();
+  if (ends_.given_up) ends_.given_up();
 }
 
 void StopWait::WakeClients() noexcept {
@@ -186,7 +187,7 @@ void StopWait::EndSave(Now now) {
 
 bool MayStop(Server& server, const config::ShutdownFlags& words, StopEnds ends) {
   if (StopWait::Runs(server)) {
-    StopWait::Of(server).TellAsWell(std::move(ends));
+    StopWait::Of(server).AlsoTell(std::move(ends));
     return false;
   }
   const Now now = server.executor->now();

@@ -27,7 +27,7 @@
 
 namespace mayfly {
 
-class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds::Ear {
+class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds::Listener {
  public:
   // A client's request to stop, answered when the server has decided whether to stop.
   class Client final : public PendingWork {
@@ -59,9 +59,9 @@ class StopWait final : public LatePart, private Alarms::Alarm, private TurnEnds:
   void Begin(const config::ShutdownFlags& words, StopEnds ends, Now now);
   // Another client asks for a stop with these words: NOSAVE and SAVE, the later one, and FORCE count. REQUIRES: Runs.
   void Join(const config::ShutdownFlags& words) noexcept;
-  // A signal comes while the server waits for another request's stop: go_on and turns of a signal's ends are called, too.
-  void TellAsWell(StopEnds ends) noexcept {
-    if (!ends_.go_on) ends_.go_on = std::move(ends.go_on);
+  // A signal comes while the server waits for another request's stop: given_up and turns of a signal's ends are called, too.
+  void AlsoTell(StopEnds ends) noexcept {
+    if (!ends_.given_up) ends_.given_up = std::move(ends.given_up);
     if (!ends_.turns) ends_.turns = std::move(ends.turns);
   }
   // Gives the stop up. REQUIRES: Runs.

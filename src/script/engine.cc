@@ -204,7 +204,7 @@ bool Engine::DoSome(Now, size_t) noexcept {
   return false;
 }
 
-void Engine::GoOn(Context& ctx, const Args& call) {
+void Engine::Continue(Context& ctx, const Args& call) {
   auto* const answer = static_cast<Answer*>(ctx.resumed->work.get());
   if (answer == nullptr)
     return ctx.Park(call, ParkingLot::kForever);  // it was CLIENT UNBLOCK that woke the client

@@ -60,7 +60,7 @@ class Engine : public LatePart, private SlicedWork::Step {
   void RunFunction(Context& ctx, const Args& call, const Function& function, size_t keys, bool read_only);
   // Continues a call that was parked: writes the reply if the script has ended.
   // REQUIRES: ctx.resumed is not null.
-  void GoOn(Context& ctx, const Args& call);
+  void Continue(Context& ctx, const Args& call);
 
   // DEBUG SET-DISABLE-DENY-SCRIPTS: whether scripts may call CONFIG, DEBUG, LATENCY and SLOWLOG.
   bool allows_tools() const noexcept { return allows_tools_; }

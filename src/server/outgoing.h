@@ -1,7 +1,7 @@
 // Connections that this server makes to other servers: bytes out, bytes in, and the end. MIGRATE has one, and the link to a
 // master is one. There is an Outgoing for plain connections, and another one for connections by TLS.
 //
-//   Outgoing (src/net, or a test's) --Connect--> OutgoingConnection --news--> its Ear, which looks at state() and received()
+//   Outgoing (src/net, or a test's) --Connect--> OutgoingConnection --news--> its Listener, which looks at state() and received()
 //
 // Names are looked up, connections are made, and bytes are sent and received by the loop, while clients are served. A
 // connection knows no protocol and no time: its owner gives up when it has waited long enough.
@@ -31,14 +31,14 @@ class OutgoingConnection {
   // The most bytes that a connection reads ahead of its owner. Beyond this, the other end waits.
   static constexpr size_t kMostReceived = size_t{64} << 10;
 
-  class Ear {
+  class Listener {
    public:
     // The state has changed, or bytes were received. Called by the loop, never within a call of the owner. May destroy the
     // connection.
     virtual void OnNews() noexcept = 0;
 
    protected:
-    ~Ear() = default;
+    ~Listener() = default;
   };
 
   OutgoingConnection() = default;
@@ -50,8 +50,8 @@ class OutgoingConnection {
   bool ended() const noexcept { return state() >= State::kNoAddress; }
   // What TLS says of the end, a few words for the log; empty for nothing. Valid while the connection lives.
   virtual std::string_view problem() const noexcept { return {}; }
-  // Another ear hears the news from now on. Borrowed.
-  virtual void set_ear(Ear& ear) noexcept = 0;
+  // Another listener hears the news from now on. Borrowed.
+  virtual void set_listener(Listener& listener) noexcept = 0;
   // Sends bytes after all earlier bytes; before the connection is open, as soon as it is. No effect after the end. Throws
   // std::bad_alloc.
   virtual void Send(std::string bytes) = 0;
@@ -65,10 +65,10 @@ class OutgoingConnection {
 
 class Outgoing {
  public:
-  // Begins to connect to a name or a numeric address. The connection may have ended already. Borrows `ear`. Throws
+  // Begins to connect to a name or a numeric address. The connection may have ended already. Borrows `listener`. Throws
   // std::bad_alloc.
   virtual std::unique_ptr<OutgoingConnection> Connect(const std::string& host, uint16_t port,
-                                                      OutgoingConnection::Ear& ear) = 0;
+                                                      OutgoingConnection::Listener& listener) = 0;
 
  protected:
   ~Outgoing() = default;

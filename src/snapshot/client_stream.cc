@@ -31,7 +31,7 @@ std::string DrawEndMark(std::mt19937_64& random) {
 
 ClientStream::ClientStream(Server& server, Session& session, const StreamTerms& terms, bool checksum, Now now)
     : Alarm(server.hubs.alarms),
-      Ear(server.hubs.client_ends),
+      Listener(server.hubs.client_ends),
       server_(server),
       session_(&session),
       checksum_(checksum),

@@ -25,7 +25,7 @@ struct Server;
 struct Session;
 struct StreamTerms;
 
-class ClientStream final : public SaveTarget, private Alarms::Alarm, private ClientEnds::Ear {
+class ClientStream final : public SaveTarget, private Alarms::Alarm, private ClientEnds::Listener {
  public:
   static constexpr size_t kInOutput = size_t{2} << 20;
   static constexpr uint64_t kLookMs = 2;

@@ -54,7 +54,7 @@ std::string_view EndingOf(RecordReader::Trouble trouble) noexcept {
 
 Loader::Loader(Server& server, Disk& disk, std::function<void(const LoadResult&)> ended)
     : Step(server.sliced_work),
-      Ear(server.hubs.wakes),
+      Listener(server.hubs.wakes),
       server_(server),
       disk_(disk),
       ended_(std::move(ended)),
@@ -243,7 +243,7 @@ void Loader::Expect(uint64_t database, uint64_t keys) noexcept {
   Adopter(*home).Expect(keys);
 }
 
-void Loader::Foresee(uint64_t database, std::string_view key) noexcept {
+void Loader::PrefetchKey(uint64_t database, std::string_view key) noexcept {
   if (Keyspace* const home = claims_->HomeOf(database)) Adopter(*home).Prefetch(key);
 }
 
@@ -259,7 +259,7 @@ RecordSink::Answer Loader::TakeKey(const FileKey& key, ReadValue value, Now now)
       if (value.reader.wrong_length() && log() != nullptr && ++wrong_lengths_ <= kMostRefusalsTold)
         log()->Warning("the stream ", config::Printable(key.name),
                        " says a wrong length in the file; its true length counts");
-      Settle(key, value, now);
+      AdoptKey(key, value, now);
       Drop(std::move(value.rich));
       break;
     default:
@@ -276,7 +276,7 @@ bool Loader::WantsKey() noexcept {
   return has_room_ && !Overwhelmed();
 }
 
-void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
+void Loader::AdoptKey(const FileKey& from, ReadValue& value, Now now) {
   Keyspace* const home = claims_->HomeOf(from.database);
   if (home == nullptr) {
     ++(from.database < server_.databases.count() ? result_.overtaken : result_.homeless);
@@ -291,7 +291,7 @@ void Loader::Settle(const FileKey& from, ReadValue& value, Now now) {
     // A task that came due meanwhile is delivered when the load has ended.
     const bool expires = !from.terms.IsTask() && (!terms_.from_master || from.terms.expired);
     if (expires && from.deadline_unix_ms && *from.deadline_unix_ms <= now.wall_ms)
-      return SettleExpired(*home, from, value, now);
+      return AdoptExpired(*home, from, value, now);
     if (value.rich != nullptr && value.rich->Size() == 0) {  // the deadlines of all members are over
       ++result_.expired;
       return LogExpired(*home, from, value.reader, now.wall_ms);
@@ -317,7 +317,7 @@ bool Loader::MayCome(Keyspace& home, const Key& key, const FileKey& from, Now no
 }
 
 // REQUIRES: the deadline is over.
-void Loader::SettleExpired(Keyspace& home, const FileKey& from, ReadValue& value, Now now) {
+void Loader::AdoptExpired(Keyspace& home, const FileKey& from, ReadValue& value, Now now) {
   const int64_t deadline = *from.deadline_unix_ms;
   const KeyTerms& terms = from.terms;
   if (!terms.expired) {

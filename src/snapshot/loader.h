@@ -101,7 +101,7 @@ inline constexpr std::string_view kUnreadEnding = ".unread";
 // The end of a second name of a file that a load has left something of.
 inline constexpr std::string_view kLeftOutEnding = ".left-out";
 
-class Loader final : private SlicedWork::Step, private Wakes::Ear, private RecordSink {
+class Loader final : private SlicedWork::Step, private Wakes::Listener, private RecordSink {
  public:
   // Except for LoadNow, `ended` is called in the turn in which a load ends. Borrows server and disk.
   Loader(Server& server, Disk& disk, std::function<void(const LoadResult&)> ended);
@@ -133,14 +133,14 @@ class Loader final : private SlicedWork::Step, private Wakes::Ear, private Recor
   Answer TakeKey(const FileKey& key, ReadValue value, Now now) override;
   bool WantsKey() noexcept override;
   void Expect(uint64_t database, uint64_t keys) noexcept override;
-  void Foresee(uint64_t database, std::string_view key) noexcept override;
+  void PrefetchKey(uint64_t database, std::string_view key) noexcept override;
   // Has an unused value freed in slices; null does nothing.
   void Drop(std::unique_ptr<RichValue> value) noexcept override;
   bool ReadyFor(uint64_t idle_steps, Now now, size_t& budget) override;
   // Reads on. Ends the reading if memory runs out.
   RecordReader::Status Work(Now now, size_t budget) noexcept;
-  void Settle(const FileKey& key, ReadValue& value, Now now);
-  void SettleExpired(Keyspace& home, const FileKey& key, ReadValue& value, Now now);
+  void AdoptKey(const FileKey& key, ReadValue& value, Now now);
+  void AdoptExpired(Keyspace& home, const FileKey& key, ReadValue& value, Now now);
   void LogExpired(const Keyspace& home, const FileKey& key, const rdb::ValueIn& value, int64_t unix_ms);
   // Counts and logs what cannot be read and Mayfly alone has; `key`: of this key, or "".
   void NoteLost(std::string_view what, std::string_view key) noexcept;

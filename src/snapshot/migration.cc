@@ -92,7 +92,7 @@ void Migration::OnChange(const Change& change) noexcept {
 
 // ---- the course
 
-bool Migration::GoOn(Context& ctx) {
+bool Migration::Continue(Context& ctx) {
   assert(!over_);
   if (link_.connection == nullptr) Connect(ctx);
   while (!over_ && !awaited_.empty() && ReadReply(ctx)) {
@@ -198,13 +198,13 @@ void Migration::Take(Context& ctx, const resp::ReplyToken& reply) {
       ready_ = awaited_.empty();
       return;
     case Reply::kRestore:
-      return failed ? Forget(awaited.key) : Settle(ctx, awaited.key);
+      return failed ? Forget(awaited.key) : Confirm(ctx, awaited.key);
     case Reply::kDelete:
       return;
   }
 }
 
-void Migration::Settle(Context& ctx, Keys::iterator key) {
+void Migration::Confirm(Context& ctx, Keys::iterator key) {
   const UnderWay& state = key->second;
   const bool exists = ctx.keyspace.Peek(ctx.keyspace.KeyOf(key->first), ctx.now) != nullptr;
   if (!state.changed) {

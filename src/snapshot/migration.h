@@ -55,7 +55,7 @@ struct MigrationOrder {
   std::vector<std::string> keys;
 };
 
-class Migration final : public PendingWork, private OutgoingConnection::Ear, private ChangeListener {
+class Migration final : public PendingWork, private OutgoingConnection::Listener, private ChangeListener {
  public:
   static constexpr size_t kWindowBytes = size_t{1} << 20;
   static constexpr size_t kWindowKeys = 512;
@@ -71,7 +71,7 @@ class Migration final : public PendingWork, private OutgoingConnection::Ear, pri
 
   // Does everything that needs no waiting. Returns false if the migration is over. Throws std::bad_alloc; the migration is
   // then useless. REQUIRES: not over; a call of the same client.
-  bool GoOn(Context& ctx);
+  bool Continue(Context& ctx);
   // Ends the migration as if the target had not answered in time.
   void GiveUp() noexcept;
   // The target has to make progress by this time.
@@ -105,7 +105,7 @@ class Migration final : public PendingWork, private OutgoingConnection::Ear, pri
   bool ReadReply(Context& ctx);
   void Take(Context& ctx, const resp::ReplyToken& reply);
   // The target has confirmed the key.
-  void Settle(Context& ctx, Keys::iterator key);
+  void Confirm(Context& ctx, Keys::iterator key);
   void Flush();
   void SendMore(Context& ctx);
   bool SendNext(Context& ctx);

@@ -8,7 +8,7 @@
 
 namespace mayfly {
 
-struct Migrations::Idle final : OutgoingConnection::Ear {
+struct Migrations::Idle final : OutgoingConnection::Listener {
   Idle(Migrations& all, Route&& to, Link&& kept, uint64_t until)
       : home(all), route(std::move(to)), link(std::move(kept)), until_mono_ms(until) {}
   void OnNews() noexcept override { home.Drop(*this); }
@@ -31,20 +31,20 @@ Migrations& Migrations::Of(Server& server) {
   return static_cast<Migrations&>(*server.migrations);
 }
 
-Link Migrations::TakeIdle(const Route& route, OutgoingConnection::Ear& ear) noexcept {
+Link Migrations::TakeIdle(const Route& route, OutgoingConnection::Listener& listener) noexcept {
   const auto found =
       std::find_if(idle_.rbegin(), idle_.rend(), [&](const auto& idle) { return idle->route == route; });
   if (found == idle_.rend()) return {};
   Link link = std::move((*found)->link);
   idle_.erase(std::next(found).base());
   Count();
-  link.connection->set_ear(ear);
+  link.connection->set_listener(listener);
   return link;
 }
 
 void Migrations::Keep(Route route, Link link, uint64_t now_mono_ms) {
   auto idle = std::make_unique<Idle>(*this, std::move(route), std::move(link), now_mono_ms + kIdleMs);
-  idle->link.connection->set_ear(*idle);
+  idle->link.connection->set_listener(*idle);
   if (idle_.size() == kMostIdle) idle_.erase(idle_.begin());
   idle_.push_back(std::move(idle));
   Count();

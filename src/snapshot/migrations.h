@@ -51,7 +51,7 @@ class Migrations final : public LatePart, private Alarms::Alarm {
   static Migrations& Of(Server& server);
 
   // Returns an idle connection, or none.
-  Link TakeIdle(const Route& route, OutgoingConnection::Ear& ear) noexcept;
+  Link TakeIdle(const Route& route, OutgoingConnection::Listener& listener) noexcept;
   // Keeps a connection; if too many are kept, closes the connection that has been idle longest. Throws std::bad_alloc, and
   // then closes the connection. REQUIRES: the connection is open, and waits for no reply.
   void Keep(Route route, Link link, uint64_t now_mono_ms);

@@ -395,7 +395,7 @@ void RecordReader::LookAhead() noexcept {
   }
   const bool is_there = code < kLowestOpcode && IsOk(next.HeadOfString(head)) &&
                         head.kind == rdb::StringHead::Kind::kRaw && IsOk(next.Bytes(head.stored, name));
-  if (is_there) sink_.Foresee(key_.database, name);
+  if (is_there) sink_.PrefetchKey(key_.database, name);
 }
 
 RecordReader::Step RecordReader::Hand(ValueStatus status, Now now) {

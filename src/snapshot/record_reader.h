@@ -91,7 +91,7 @@ class RecordSink {
   // Called before each key. Returns false if the rest of the file is not wanted.
   virtual bool WantsKey() noexcept { return true; }
   // This key comes soon: a hint.
-  virtual void Foresee(uint64_t /*database*/, std::string_view /*key*/) noexcept {}
+  virtual void PrefetchKey(uint64_t /*database*/, std::string_view /*key*/) noexcept {}
   // Drops an incomplete or unwanted value; null does nothing.
   virtual void Drop(std::unique_ptr<RichValue> value) noexcept = 0;
 

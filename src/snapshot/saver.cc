@@ -43,9 +43,9 @@ unsigned VersionFor(const Databases& databases) noexcept {
 }  // namespace
 
 Saver::Saver(Server& server, Disk& disk, std::function<void(const SaveResult&)> ended)
-    : SaveHome(server.databases),
+    : HalfSavedHost(server.databases),
       Step(server.sliced_work),
-      Ear(server.hubs.wakes),
+      Listener(server.hubs.wakes),
       server_(server),
       disk_(disk),
       ended_(std::move(ended)),

@@ -82,7 +82,10 @@ struct SaveResult {
   uint64_t took_ms = 0;
 };
 
-class Saver final : private SnapshotVisitor, private SaveHome, private SlicedWork::Step, private Wakes::Ear {
+class Saver final : private SnapshotVisitor,
+                    private HalfSavedHost,
+                    private SlicedWork::Step,
+                    private Wakes::Listener {
  public:
   static constexpr size_t kChunkBytes = size_t{256} << 10;
   // The walk pauses while more bytes than this wait for the disk.

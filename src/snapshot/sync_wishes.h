@@ -24,9 +24,9 @@ struct SyncWish {
   std::string address;  // announced; empty: the connection's address
 };
 
-class SyncWishes final : private ClientEnds::Ear {
+class SyncWishes final : private ClientEnds::Listener {
  public:
-  explicit SyncWishes(ClientEnds& ends) : Ear(ends) {}
+  explicit SyncWishes(ClientEnds& ends) : Listener(ends) {}
   ~SyncWishes() = default;
 
   // Returns the client's wish, to be changed. Throws std::bad_alloc.

@@ -100,15 +100,15 @@ TEST_CASE_METHOD(CutoffTest, "a server that knows no cutoffs cannot go on over o
   CHECK_FALSE(HasDel(replica.Take()));
   FakeReplica& again = NewReplica();
   again.GreetAsMayfly();
-  CHECK(GoOn(again, replica.history, before).starts_with("+CONTINUE"));
+  CHECK(Continue(again, replica.history, before).starts_with("+CONTINUE"));
   FakeReplica& other = NewReplica();
   other.Greet();
-  const std::string answer = GoOn(other, replica.history, before);
+  const std::string answer = Continue(other, replica.history, before);
   CHECK_FALSE(answer.starts_with("+CONTINUE"));
   ReceiveAll(other, answer);
   FakeReplica& later = NewReplica();
   later.Greet();
-  CHECK(GoOn(later, replica.history, other.place).starts_with("+CONTINUE"));
+  CHECK(Continue(later, replica.history, other.place).starts_with("+CONTINUE"));
 }
 
 TEST_CASE_METHOD(
@@ -148,7 +148,7 @@ TEST_CASE_METHOD(CutoffTest,
   CHECK(HasDel(replica.Take()));
   FakeReplica& again = NewReplica();
   again.Greet("7002");
-  CHECK(GoOn(again, replica.history, before).starts_with("+CONTINUE"));
+  CHECK(Continue(again, replica.history, before).starts_with("+CONTINUE"));
 }
 
 TEST_CASE_METHOD(CutoffTest, "keys that have rules of their own are told by their names") {

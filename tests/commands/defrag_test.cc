@@ -24,7 +24,7 @@ class DefragTest : public CommandTest {
     server().databases.heap().FlushCaches();
   }
   // Time passes until it has something to do, which it does. False if it rests.
-  bool GoOn() {
+  bool Continue() {
     if (defragmenter.NextWake() == Defragmenter::kNever) return false;
     if (defragmenter.NextWake() > now().mono_ms)
       AdvanceTime(defragmenter.NextWake() - now().mono_ms);  // and every alarm is rung
@@ -48,7 +48,7 @@ class DefragTest : public CommandTest {
   }
   // A slice that takes as long as one may. REQUIRES: stepped cycles.
   void WholeSlice() {
-    while (!server().sliced_work.waits()) REQUIRE(GoOn());
+    while (!server().sliced_work.waits()) REQUIRE(Continue());
     Slice();
     SteppedCycles::Advance(server().server.cycle_rate.ToCycles(Defragmenter::kSliceUs));
     while (server().sliced_work.waits()) Slice();
@@ -58,7 +58,7 @@ class DefragTest : public CommandTest {
       if (server().sliced_work.waits())
         Slice();
       else
-        REQUIRE(GoOn());
+        REQUIRE(Continue());
     }
   }
   std::string Info(const std::string& field) {
@@ -79,12 +79,12 @@ TEST_CASE_METHOD(DefragTest,
   MakeHoles();
   defragmenter.NoteChurn(now());
   CHECK(defragmenter.NextWake() == now().mono_ms + Defragmenter::kLookMs);
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   CHECK(defragmenter.moves());
   CHECK(Info("active_defrag_running") == "25");
   CHECK(Info("active_defrag_hits") == "0");
 
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   Slice();
   const uint64_t looked = stats().defrag_moved + stats().defrag_left;
   CHECK(looked > 0);
@@ -105,7 +105,7 @@ TEST_CASE_METHOD(DefragTest, "without activedefrag, or if little is unused, noth
        : option.ends_with("bytes") ? "1gb"
                                    : "1000"});
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   CHECK_FALSE(defragmenter.moves());
   CHECK(defragmenter.NextWake() == Defragmenter::kNever);
   CHECK(stats().defrag_moved == 0);
@@ -115,10 +115,10 @@ TEST_CASE_METHOD(DefragTest,
                  "an option that changes is followed: while keys move, and while nothing happens") {
   MakeHoles();
   Run({"CONFIG", "SET", "activedefrag", "yes"});
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   REQUIRE(defragmenter.moves());
   Run({"CONFIG", "SET", "activedefrag", "no"});
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   Slice();
   CHECK_FALSE(defragmenter.moves());
   CHECK(stats().defrag_moved == 0);
@@ -130,13 +130,13 @@ TEST_CASE_METHOD(DefragTest, "after a pass that was of use another one begins at
   Run({"CONFIG", "SET", "active-defrag-threshold-lower", "0"});
   MakeHoles();
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
+  REQUIRE(Continue());
   while (server().sliced_work.waits()) Slice();
   REQUIRE(stats().defrag_moved > 0);
   CHECK(looked() == kKeys / 5);
   CHECK(defragmenter.moves());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   Slice();
   CHECK(looked() > kKeys / 5);
 }
@@ -146,14 +146,14 @@ TEST_CASE_METHOD(DefragTest,
   Run({"CONFIG", "SET", "active-defrag-threshold-lower", "0"});  // any unused memory is a reason
   MakeHoles();
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   constexpr size_t kMostSteps = 20'000;
   size_t steps = 0;
   for (; defragmenter.moves() && steps < kMostSteps; ++steps) {
     if (server().sliced_work.waits())
       Slice();
     else
-      REQUIRE(GoOn());
+      REQUIRE(Continue());
   }
   REQUIRE(steps < kMostSteps);
   CHECK(stats().defrag_moved > 0);
@@ -204,7 +204,7 @@ TEST_CASE_METHOD(DefragTest,
       if (server().sliced_work.waits())
         Slice();
       else
-        REQUIRE(GoOn());
+        REQUIRE(Continue());
     }
     return percent;
   };
@@ -246,7 +246,7 @@ TEST_CASE_METHOD(DefragTest, "keys move in whatever database they are") {
     MakeHoles();
   }
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   RunOnePass();
   CHECK(looked() == databases.size() * kKeys / 5);
   CHECK(stats().defrag_moved > looked() / 2);
@@ -257,8 +257,8 @@ TEST_CASE_METHOD(DefragTest, "a pass begins with the first key, wherever the las
   Run({"SELECT", "3"});
   MakeHoles();
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
+  REQUIRE(Continue());
   for (int slice = 0; slice < 1000 && looked() < kKeys / 10; ++slice) Slice();
   SteppedCycles::Advance(server().server.cycle_rate.ToCycles(Defragmenter::kSliceUs));
   Slice();
@@ -271,7 +271,7 @@ TEST_CASE_METHOD(DefragTest, "a pass begins with the first key, wherever the las
   Run({"SELECT", "0"});
   MakeHoles();
   Run({"CONFIG", "SET", "activedefrag", "yes"});
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   RunOnePass();
   CHECK(looked() - before == 2 * kKeys / 5);
 }
@@ -281,8 +281,8 @@ TEST_CASE_METHOD(DefragTest, "databases without keys take part of a slice, too")
   Run({"SELECT", "15"});
   MakeHoles();
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
+  REQUIRE(Continue());
   for (int slice = 0; slice < 7; ++slice) Slice();
   CHECK(looked() == 0);
   Slice();
@@ -293,11 +293,11 @@ TEST_CASE_METHOD(DefragTest, "while a script runs for too long nothing moves") {
   MakeHoles();
   SetOption("busy-reply-threshold", "1");
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   REQUIRE(defragmenter.moves());
   TestClient& other = Connect();
   CHECK(Run({"EVAL", "while true do end", "0"}) == NoReply());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   Slice();
   CHECK_FALSE(defragmenter.moves());
   CHECK(stats().defrag_moved + stats().defrag_left == 0);
@@ -324,7 +324,7 @@ TEST_CASE_METHOD(DefragTest, "the time that moving took is added up, from one pa
     if (server().sliced_work.waits())
       Slice();
     else
-      REQUIRE(GoOn());
+      REQUIRE(Continue());
   }
   Run({"CONFIG", "SET", "activedefrag", "yes"});
   AdvanceTime(Defragmenter::kLookMs);
@@ -344,7 +344,7 @@ TEST_CASE_METHOD(DefragTest, "a run's first slice counts, and nothing before CON
   AdvanceTime(Defragmenter::kLookMs);
   const auto long_slice = [this] {
     REQUIRE(defragmenter.moves());
-    while (!server().sliced_work.waits()) REQUIRE(GoOn());
+    while (!server().sliced_work.waits()) REQUIRE(Continue());
     Slice();
     SteppedCycles::Advance(server().server.cycle_rate.ToCycles(3'000));
     while (server().sliced_work.waits()) Slice();
@@ -367,7 +367,7 @@ TEST_CASE_METHOD(DefragTest, "a run's first slice counts, and nothing before CON
 TEST_CASE_METHOD(DefragTest, "counts of moved keys are reset with the others") {
   MakeHoles();
   defragmenter.NoteChurn(now());
-  REQUIRE(GoOn());
+  REQUIRE(Continue());
   Finish();
   REQUIRE(stats().defrag_moved > 0);
   Run({"CONFIG", "RESETSTAT"});

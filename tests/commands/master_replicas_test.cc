@@ -176,7 +176,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica goes on after a break with exact
   Run({"INCR", "a"});
   FakeReplica& replica = NewReplica();
   replica.Greet();
-  const std::string answer = GoOn(replica, history, place);
+  const std::string answer = Continue(replica, history, place);
   const std::string greeting = "+CONTINUE " + history + "\r\n";
   REQUIRE(answer.starts_with(greeting));
   const std::string missing = answer.substr(greeting.size()) + replica.TakeBytes();
@@ -194,7 +194,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica may go on from any place that is
   for (size_t at = 0; at <= bytes.size(); at += 7) {
     FakeReplica& replica = NewReplica();
     replica.Greet();
-    const std::string answer = GoOn(replica, first.history, begin + static_cast<int64_t>(at));
+    const std::string answer = Continue(replica, first.history, begin + static_cast<int64_t>(at));
     const std::string greeting = "+CONTINUE " + first.history + "\r\n";
     REQUIRE(answer.starts_with(greeting));
     CHECK(answer.substr(greeting.size()) + replica.TakeBytes() == bytes.substr(at));
@@ -206,14 +206,14 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica without psync2 is told CONTINUE 
   FakeReplica& first = Follow();
   FakeReplica& replica = NewReplica();
   REQUIRE(replica.client.Run({"REPLCONF", "capa", "eof"}) == Ok());
-  CHECK(GoOn(replica, first.history, first.place) == "+CONTINUE\r\n");
+  CHECK(Continue(replica, first.history, first.place) == "+CONTINUE\r\n");
 }
 
 TEST_CASE_METHOD(MasterReplicasTest, "an unknown history gets all keys") {
   FakeReplica& first = Follow();
   FakeReplica& replica = NewReplica();
   replica.Greet();
-  const std::string answer = GoOn(replica, kUnknown, first.place);
+  const std::string answer = Continue(replica, kUnknown, first.place);
   CHECK_FALSE(answer.starts_with("+CONTINUE"));
   ReceiveAll(replica, answer);
   CHECK(replica.history == first.history);
@@ -233,7 +233,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a place that is gone, or was never there, 
     CAPTURE(where);
     FakeReplica& replica = NewReplica();
     replica.Greet();
-    ReceiveAll(replica, GoOn(replica, first.history, where));
+    ReceiveAll(replica, Continue(replica, first.history, where));
     Leave(replica);
   }
   CHECK(Field("stats", "sync_partial_ok") == "0");
@@ -269,7 +269,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "the stream ends when no replica has come f
   CHECK(server().hubs.accounts.Sum() == beside);
   FakeReplica& next = NewReplica();
   next.Greet();
-  ReceiveAll(next, GoOn(next, history, place));
+  ReceiveAll(next, Continue(next, history, place));
   CHECK(next.history != history);
 }
 
@@ -357,7 +357,7 @@ TEST_CASE_METHOD(MasterReplicasTest, "a replica that lacks one command above the
   Leave(before);
   FakeReplica& replica = NewReplica();
   replica.Greet();
-  const std::string answer = GoOn(replica, history, place);
+  const std::string answer = Continue(replica, history, place);
   CHECK_FALSE(answer.starts_with("+CONTINUE"));
   ReceiveAll(replica, answer);
   AdvanceTime(1000);

@@ -118,7 +118,7 @@ TEST_CASE_METHOD(MasterStreamTest, "with repl-backlog-ttl 0 the stream never end
   for (int day = 0; day < 30; ++day) AdvanceTime(86'400'000);
   CHECK(Field("replication", "repl_backlog_active") == "1");
   FakeReplica& again = Begin();
-  CHECK(GoOn(again, history, place).starts_with("+CONTINUE " + history));
+  CHECK(Continue(again, history, place).starts_with("+CONTINUE " + history));
 }
 
 TEST_CASE_METHOD(MasterStreamTest, "a replica that comes back in time begins the backlog's time anew") {
@@ -129,7 +129,7 @@ TEST_CASE_METHOD(MasterStreamTest, "a replica that comes back in time begins the
   Leave(first);
   AdvanceTime(9000);
   FakeReplica& again = Begin();
-  REQUIRE(GoOn(again, history, place).starts_with("+CONTINUE"));
+  REQUIRE(Continue(again, history, place).starts_with("+CONTINUE"));
   AdvanceTime(9000);
   CHECK(Field("replication", "repl_backlog_active") == "1");
   Leave(again);

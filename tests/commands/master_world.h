@@ -143,7 +143,7 @@ class MasterTest : public SnapshotTest {
     Slice();
   }
   // The answer to PSYNC of the place that `replica` has, by a new connection.
-  std::string GoOn(FakeReplica& replica, const std::string& history, int64_t place) {
+  std::string Continue(FakeReplica& replica, const std::string& history, int64_t place) {
     return replica.client.RunRaw("PSYNC " + history + " " + std::to_string(place + 1) + "\r\n");
   }
   std::string Field(const std::string& section, const std::string& field) {

@@ -54,7 +54,7 @@ TEST_CASE_METHOD(MasterTest,
     Leave(replica);
     FakeReplica& again = NewReplica();
     again.Greet();
-    const std::string greeting = GoOn(again, history, place);
+    const std::string greeting = Continue(again, history, place);
     REQUIRE_FALSE(greeting.starts_with("+CONTINUE"));
     ReceiveAll(again, greeting);
     again.Confirm();

@@ -264,7 +264,7 @@ TEST_CASE_METHOD(ReplicationWordsTest,
   Leave(second);
   CHECK(writer.RunRaw("").empty());
   FakeReplica& third = Begin("7003");
-  REQUIRE(GoOn(third, first.history, first.place).starts_with("+CONTINUE"));
+  REQUIRE(Continue(third, first.history, first.place).starts_with("+CONTINUE"));
   third.place = first.place;
   third.Confirm();
   CHECK(writer.RunRaw("") == ":2\r\n");

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "cache/entry/value_watch.h"
+#include "cache/entry/value_listener.h"
 #include "commands/failing_allocation.h"
 #include "snapshot/saver.h"
 #include "support/snapshot_test.h"

@@ -51,7 +51,7 @@ class DueWorld {
     server.executor.RefreshNow();
   }
   // The wheel drops them, and the requests that wait run.
-  void GoOn() {
+  void Continue() {
     server.TurnWheels();
     server.clock.AdvanceTime(kLaterMs);
     server.TurnWheels();
@@ -169,12 +169,12 @@ TEST_CASE(
     CHECK(world.client.Run(words) == NoReply());
     CHECK(world.client.session().commands == commands);
     CHECK(world.set().DueInOrder(world.server.executor.now()) == kManyDue);
-    world.GoOn();
+    world.Continue();
     const std::vector<Reply> replies = world.client.Received();
     REQUIRE(replies.size() == 1);
     CHECK(WithoutOrder(words, replies[0]) == reply);
     CHECK(world.client.session().commands == commands + 1);
-    calm.GoOn();
+    calm.Continue();
     CHECK(world.Digest() == calm.Digest());
   }
 }
@@ -194,7 +194,7 @@ TEST_CASE(
   world.server.hubs.alarms.Wake(world.server.executor.now(), nullptr);
   world.server.RunWoken();
   CHECK(world.client.Received().empty());
-  world.GoOn();
+  world.Continue();
   CHECK(world.client.Received() == std::vector<Reply>{Integer(kLasting), Simple("PONG")});
   CHECK(other.Received() == std::vector<Reply>{Integer(1)});
 }
@@ -226,7 +226,7 @@ TEST_CASE("a transaction or a script waits for due members of the keys that it n
   TestClient other(world.server);
   CHECK(world.client.Run(words) == NoReply());
   CHECK(other.Run({"EXISTS", "ran"}) == Integer(0));
-  world.GoOn();
+  world.Continue();
   CHECK(world.client.Received() == std::vector<Reply>{reply});
   CHECK(other.Run({"EXISTS", "ran"}) == Integer(1));
 }
@@ -275,7 +275,7 @@ TEST_CASE("no turn takes more than a slice of a million due members") {
     left = set.Size();
   }
   CHECK(slices >= kMillion / (kSlice + 1));
-  world.GoOn();
+  world.Continue();
   CHECK(clients[0]->Received() == std::vector<Reply>{Integer(kLasting)});
   CHECK(clients[1]->Received() == std::vector<Reply>{Integer(1)});
   CHECK(clients[2]->Received() == std::vector<Reply>{Bulk("100")});

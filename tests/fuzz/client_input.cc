@@ -180,7 +180,7 @@ class Play {
 
   void Run() {
     while (!script_.Done()) Step(script_.Below(16));
-    GoOnToTheEnd();
+    ContinueToTheEnd();
     for (size_t i = 0; i < kClients; ++i) Compare(i);
     for (unsigned i = 0; i < server_.databases.count(); ++i) {
       if (!server_.databases.At(i).Validate()) std::abort();
@@ -248,7 +248,7 @@ class Play {
     rig_.at(client).session.Set(Mode::kDropped);
   }
 
-  void GoOnToTheEnd() {
+  void ContinueToTheEnd() {
     server_.parking.Unpause();
     do {
       for (size_t i = 0; i < kClients; ++i) {

@@ -60,9 +60,9 @@ class Master final : public Outgoing {
   using State = OutgoingConnection::State;
 
   std::unique_ptr<OutgoingConnection> Connect(const std::string&, uint16_t,
-                                              OutgoingConnection::Ear& ear) override {
+                                              OutgoingConnection::Listener& listener) override {
     Require(connection_ == nullptr);
-    return std::make_unique<Connection>(*this, ear);
+    return std::make_unique<Connection>(*this, listener);
   }
   bool connected() const { return connection_ != nullptr; }
   void Become(State state) {
@@ -75,10 +75,12 @@ class Master final : public Outgoing {
  private:
   class Connection final : public OutgoingConnection {
    public:
-    Connection(Master& master, Ear& ear) : master_(master), ear_(&ear) { master_.connection_ = this; }
+    Connection(Master& master, Listener& listener) : master_(master), listener_(&listener) {
+      master_.connection_ = this;
+    }
     ~Connection() override { master_.connection_ = nullptr; }
     State state() const noexcept override { return state_; }
-    void set_ear(Ear& ear) noexcept override { ear_ = &ear; }
+    void set_listener(Listener& listener) noexcept override { listener_ = &listener; }
     void Send(std::string) override {}
     size_t unsent() const noexcept override { return 0; }
     std::string_view received() const noexcept override { return received_; }
@@ -88,16 +90,16 @@ class Master final : public Outgoing {
     }
     void Become(State state) {
       state_ = state;
-      ear_->OnNews();
+      listener_->OnNews();
     }
     void Hear(const std::string& bytes) {
       received_ += bytes;
-      ear_->OnNews();
+      listener_->OnNews();
     }
 
    private:
     Master& master_;
-    Ear* ear_;
+    Listener* listener_;
     State state_ = State::kConnecting;
     std::string received_;
   };

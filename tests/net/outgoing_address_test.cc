@@ -15,7 +15,7 @@ using State = OutgoingConnection::State;
 constexpr uint16_t kPort = 6379;
 
 // An owner of a connection, which notes how many turns had begun at its news.
-struct Owner final : OutgoingConnection::Ear {
+struct Owner final : OutgoingConnection::Listener {
   explicit Owner(const int& turns) : turns_begun(turns) {}
   void OnNews() noexcept override {
     ++news;

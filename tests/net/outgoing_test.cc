@@ -91,7 +91,7 @@ class Target {
 };
 
 // An owner of a connection, which counts the news.
-struct Owner final : OutgoingConnection::Ear {
+struct Owner final : OutgoingConnection::Listener {
   void OnNews() noexcept override {
     ++news;
     if (drops_at_news) connection.reset();
@@ -520,17 +520,17 @@ TEST_CASE_METHOD(OutgoingTest, "an owner may drop its connection at any news") {
   CHECK(target.saw_end());
 }
 
-TEST_CASE_METHOD(OutgoingTest, "news go to the ear that was set last") {
+TEST_CASE_METHOD(OutgoingTest, "news go to the listener that was set last") {
   Target& target = Open();
   Owner other;
-  owner.connection->set_ear(other);
+  owner.connection->set_listener(other);
   target.Send("x");
   Pass(5);
   CHECK(owner.news == 0);
   CHECK(other.news == 1);
 }
 
-TEST_CASE_METHOD(OutgoingTest, "when all are closed no ear hears of it, and later ones end at once") {
+TEST_CASE_METHOD(OutgoingTest, "when all are closed no listener hears of it, and later ones end at once") {
   Target& target = Open();
   Owner second;
   second.connection = all->Connect("127.0.0.1", kTargetPort, second);

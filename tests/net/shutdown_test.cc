@@ -20,7 +20,7 @@ void LeaveAtTheEnd(const std::vector<Peer*>& peers) {
 }
 
 // Time passes, and clients close when they have read the end.
-void GoOn(SimulatedServer& server, const std::vector<Peer*>& peers, uint64_t ms) {
+void Continue(SimulatedServer& server, const std::vector<Peer*>& peers, uint64_t ms) {
   for (uint64_t i = 0; i < ms; ++i) {
     server.AdvanceTime(1);
     LeaveAtTheEnd(peers);
@@ -126,7 +126,7 @@ TEST_CASE("a server that shuts down accepts nobody") {
 TEST_CASE("a slow reader that needs less than kStopMs gets its whole reply, and the server ends then") {
   SlowReader slow(1'000'000, 1'000);
   CHECK_FALSE(slow.server.ended());
-  GoOn(slow.server, {&slow.peer}, 1'010);
+  Continue(slow.server, {&slow.peer}, 1'010);
   CHECK(slow.server.ended());
   CHECK(slow.peer.received().size() == 1'000'012);
   CHECK(slow.peer.ended());
@@ -135,28 +135,28 @@ TEST_CASE("a slow reader that needs less than kStopMs gets its whole reply, and 
 
 TEST_CASE("a slow reader that needs longer is dropped after kStopMs, and the log says so") {
   SlowReader slow(10'000'000, 1'000);
-  GoOn(slow.server, {&slow.peer}, net::kStopMs - 1);
+  Continue(slow.server, {&slow.peer}, net::kStopMs - 1);
   CHECK_FALSE(slow.server.ended());
-  GoOn(slow.server, {&slow.peer}, 1);
+  Continue(slow.server, {&slow.peer}, 1);
   CHECK(slow.server.ended());
   CHECK(slow.server.Log().find("did not read their replies in time") != std::string::npos);
 }
 
 TEST_CASE("a second SIGTERM changes nothing") {
   SlowReader slow(1'000'000, 1'000);
-  GoOn(slow.server, {&slow.peer}, 500);
+  Continue(slow.server, {&slow.peer}, 500);
   slow.server.Raise(SIGTERM);
   CHECK_FALSE(slow.server.ended());
-  GoOn(slow.server, {&slow.peer}, 510);
+  Continue(slow.server, {&slow.peer}, 510);
   CHECK(slow.server.ended());
   CHECK(slow.peer.received().size() == 1'000'012);
 }
 
 TEST_CASE("a slow reader that sends more during the shutdown gets its whole reply all the same") {
   SlowReader slow(1'000'000, 1'000);
-  GoOn(slow.server, {&slow.peer}, 100);
+  Continue(slow.server, {&slow.peer}, 100);
   slow.peer.Send("PING\r\n");
-  GoOn(slow.server, {&slow.peer}, 1'000);
+  Continue(slow.server, {&slow.peer}, 1'000);
   CHECK(slow.server.ended());
   CHECK(slow.peer.received().size() == 1'000'012);
   CHECK_FALSE(slow.peer.was_reset());

@@ -94,7 +94,7 @@ void ReplicaScenario::Follow(size_t n, size_t master) {
 }
 
 void ReplicaScenario::Step() {
-  GoOnWithLedger();
+  ContinueWithLedger();
   switch (choices().Below(16)) {
     case 0:
     case 1:
@@ -154,7 +154,7 @@ void ReplicaScenario::Write() {
   writers_[n]->Take();
 }
 
-void ReplicaScenario::GoOnWithLedger() {
+void ReplicaScenario::ContinueWithLedger() {
   Ledger& ledger = ledger_;
   if (ledger.peer == nullptr || !ledger.peer->connected()) {
     ledger.daemon = AnyMaster();

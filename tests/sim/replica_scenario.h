@@ -57,7 +57,7 @@ class ReplicaScenario {
   void Step();
   void RareStep();
   void Write();
-  void GoOnWithLedger();
+  void ContinueWithLedger();
   void TroubleWire();
   void SetLimit();
   void ChangeRoles();

@@ -67,7 +67,7 @@ class FakeTarget {
   TestServer* server_ = nullptr;
   Connection* connection_ = nullptr;
   State state_ = State::kConnecting;
-  OutgoingConnection::Ear* ear_ = nullptr;
+  OutgoingConnection::Listener* listener_ = nullptr;
   std::string sent_;
   std::string received_;
   size_t unsent_ = 0;
@@ -81,7 +81,7 @@ class FakeTarget::Connection final : public OutgoingConnection {
   }
   ~Connection() override { target_->connection_ = nullptr; }
   State state() const noexcept override { return target_->state_; }
-  void set_ear(Ear& ear) noexcept override { target_->ear_ = &ear; }
+  void set_listener(Listener& listener) noexcept override { target_->listener_ = &listener; }
   void Send(std::string bytes) override {
     if (target_->clogged_) target_->unsent_ += bytes.size();
     target_->sent_ += bytes;
@@ -100,12 +100,12 @@ class FakeTargets final : public Outgoing {
   ~FakeTargets() { server_.server.outgoing = nullptr; }
 
   std::unique_ptr<OutgoingConnection> Connect(const std::string& host, uint16_t port,
-                                              OutgoingConnection::Ear& ear) override {
+                                              OutgoingConnection::Listener& listener) override {
     FakeTarget& target = *made_.emplace_back(std::make_shared<FakeTarget>());
     target.host = host;
     target.port = port;
     target.server_ = &server_;
-    target.ear_ = &ear;
+    target.listener_ = &listener;
     return std::make_unique<FakeTarget::Connection>(made_.back());
   }
   size_t count() const noexcept { return made_.size(); }
@@ -123,7 +123,7 @@ inline void FakeTarget::Become(State state) {
 
 // The loop then runs the clients that were woken.
 inline void FakeTarget::Tell() {
-  if (connection_ != nullptr) ear_->OnNews();
+  if (connection_ != nullptr) listener_->OnNews();
   server_->RunWoken();
 }
 

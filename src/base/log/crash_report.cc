@@ -33,7 +33,7 @@ constexpr size_t kCrashCount = sizeof kCrashes / sizeof *kCrashes;
 // The data of the handler. The variable is static because a handler has no argument of its own.
 struct Reporter {
   std::string logfile;
-  const CrashWitness* witness = nullptr;
+  const CrashDetails* details = nullptr;
   LogTime times;
   bool enabled = false;
   struct sigaction before[kCrashCount];  // valid while enabled
@@ -100,7 +100,7 @@ void WriteReport(const Reporter& told, const Crash& crash, const siginfo_t& info
   else
     text.Line("address ", CrashText::Hex{reinterpret_cast<uintptr_t>(info.si_addr)});
   WritePlace(text, context);
-  told.witness->Testify(text);
+  told.details->Append(text);
   WriteBacktrace(text);
   AppendLogHead(text, told.times);
   text.Line("end of the crash report");
@@ -192,10 +192,10 @@ void CrashText::EndLine() noexcept {
   used_ = 0;
 }
 
-CrashReport::CrashReport(std::string logfile, const CrashWitness& witness) {
+CrashReport::CrashReport(std::string logfile, const CrashDetails& details) {
   assert(reporter == nullptr);
   reporter = new Reporter{
-      .logfile = std::move(logfile), .witness = &witness, .times = LogTime(time(nullptr)), .before = {}};
+      .logfile = std::move(logfile), .details = &details, .times = LogTime(time(nullptr)), .before = {}};
   GiveStack();
   WarmUp();
 }

@@ -1,4 +1,4 @@
-// The report of a crash: the signal, the place, the words of a witness, and a backtrace.
+// The report of a crash: the signal, the place, what the process was doing, and a backtrace.
 //
 // A crash is SIGSEGV, SIGBUS, SIGFPE, SIGILL or SIGABRT. The report goes to the log's file and to standard error. The first
 // and the last line of a report have the log's form. The writer is a signal handler: it takes no memory and no lock. Data
@@ -68,17 +68,17 @@ int OpenLogInHandler(const std::string& path) noexcept;
 // Appends the head of a warning in the log: "12345:M 21 Nov 2025 01:23:45.678 # ".
 void AppendLogHead(CrashText& text, const LogTime& times) noexcept;
 
-class CrashWitness {
+class CrashDetails {
  public:
-  virtual ~CrashWitness() = default;
+  virtual ~CrashDetails() = default;
   // Writes what the process was doing at the crash. Runs in a signal handler.
-  virtual void Testify(CrashText& text) const noexcept = 0;
+  virtual void Append(CrashText& text) const noexcept = 0;
 };
 
 class CrashReport {
  public:
-  // Off until Enable. `logfile` is the log's file; empty: standard output. Borrows the witness.
-  CrashReport(std::string logfile, const CrashWitness& witness);
+  // Off until Enable. `logfile` is the log's file; empty: standard output. Borrows `details`.
+  CrashReport(std::string logfile, const CrashDetails& details);
   CrashReport(const CrashReport&) = delete;
   CrashReport& operator=(const CrashReport&) = delete;
   ~CrashReport();

@@ -13,7 +13,7 @@ void SharedBytes::Shrink(size_t new_size) noexcept {
   block_->size = new_size;
 }
 
-void SharedBytes::Own(size_t wanted) {
+void SharedBytes::Detach(size_t wanted) {
   const size_t old = size();
   const size_t fresh = std::max(old, wanted);
   if (!Unique()) {

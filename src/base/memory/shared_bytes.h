@@ -77,8 +77,8 @@ class SharedBytes {
   // REQUIRES: Unique(); new_size <= size().
   void Shrink(size_t new_size) noexcept;
   // Makes the bytes writable: replaces a shared block by a copy. If `size` exceeds size(), also extends the block by zeros
-  // to `size`; the allocator's size classes make copying rare. If Own throws std::bad_alloc, nothing has changed.
-  void Own(size_t size);
+  // to `size`; the allocator's size classes make copying rare. If Detach throws std::bad_alloc, nothing has changed.
+  void Detach(size_t size);
 
   // Release hands the reference over as a plain pointer for an entry to store. Adopt takes the reference back.
   void* Release() noexcept { return std::exchange(block_, nullptr); }

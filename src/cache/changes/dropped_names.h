@@ -12,18 +12,18 @@
 #include <vector>
 
 #include "cache/changes/change.h"
-#include "cache/entry/name_ear.h"
+#include "cache/entry/name_listener.h"
 #include "cache/entry/rich_value.h"
 
 namespace mayfly {
 
-class DroppedNames final : public NameEar {
+class DroppedNames final : public NameListener {
  public:
   // `wanted`: ChangeHub::WantsEffects.
   explicit DroppedNames(bool wanted) noexcept : wanted_(wanted) {}
 
   // For the value that drops them; null: nobody wants them.
-  NameEar* ear() noexcept { return wanted_ ? this : nullptr; }
+  NameListener* listener() noexcept { return wanted_ ? this : nullptr; }
   void Take(std::string_view name) noexcept override {
     if (!wanted_) return;
     try {

@@ -186,8 +186,8 @@ class Entry {
     if (!expires()) return Expiry::Never();
     const uint64_t near = near_ms();
     if (near == kFarDeadline) [[unlikely]]
-      return {times().deadline.kind, times().deadline.deadline_ms, Expiry::Standing::kKept};
-    return {ClockOf(Has(EntryFlag::kWallDeadline)), near, Expiry::Standing::kKept};
+      return {times().deadline.kind, times().deadline.deadline_ms, Expiry::Stage::kKept};
+    return {ClockOf(Has(EntryFlag::kWallDeadline)), near, Expiry::Stage::kKept};
   }
   // The entry's own time, beside the deadline, or Never; also Never if the deadline comes first on the same clock.
   Expiry own() const noexcept {

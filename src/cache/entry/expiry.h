@@ -14,21 +14,21 @@ namespace mayfly {
 struct Expiry {
   enum class Kind : uint8_t { kNever, kRelative, kWall };
   // The rules that may still change this expiry (cache/time/ttl_rules.h).
-  enum class Standing : uint8_t {
+  enum class Stage : uint8_t {
     kAsked,     // all: a command asks for this expiry
     kJittered,  // all but jitter: the rules drew the expiry, or a key of another name has it
     kKept,      // none: the key has the expiry already, or has it from the rules
   };
   Kind kind = Kind::kNever;
-  Standing standing = Standing::kAsked;
+  Stage stage = Stage::kAsked;
   uint64_t deadline_ms = 0;
 
   // Not an aggregate: so an Expiry has 16 bytes and is passed in registers, whatever the order of its parts.
   constexpr Expiry() noexcept = default;
-  constexpr Expiry(Kind k, uint64_t ms, Standing s = Standing::kAsked) noexcept
-      : kind(k), standing(s), deadline_ms(ms) {}
+  constexpr Expiry(Kind k, uint64_t ms, Stage s = Stage::kAsked) noexcept
+      : kind(k), stage(s), deadline_ms(ms) {}
   // A key's deadline on its way to a key of another name, with perhaps other rules.
-  Expiry Moved() const noexcept { return {kind, deadline_ms, std::min(standing, Standing::kJittered)}; }
+  Expiry Moved() const noexcept { return {kind, deadline_ms, std::min(stage, Stage::kJittered)}; }
   static Expiry Never() noexcept { return {}; }
   static Expiry In(uint64_t ttl_ms, Now now) noexcept { return {Kind::kRelative, now.mono_ms + ttl_ms}; }
   // REQUIRES: unix_ms >= 0.

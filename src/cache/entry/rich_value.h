@@ -20,8 +20,8 @@ namespace mayfly {
 // The types as TYPE reports them.
 enum class ValueType : uint8_t { kString, kHash, kList, kSet, kSortedSet, kStream };
 
-class NameEar;
-class ValueWatch;
+class NameListener;
+class ValueListener;
 
 class MemberVisitor {
  public:
@@ -50,7 +50,7 @@ class RichValue {
   // longer than one step. So only large values have room for the pointer.
   virtual RichValue** BurialLink() noexcept { return nullptr; }
   // Who reads the value in slices now, or null.
-  virtual ValueWatch* watch() const noexcept { return nullptr; }
+  virtual ValueListener* listener() const noexcept { return nullptr; }
   // Shows all members, in order if the type has an order. For DEBUG.
   virtual void ForEachMember(MemberVisitor& visitor) const = 0;
 
@@ -59,8 +59,8 @@ class RichValue {
   // Returns true if every member is due at `now`, before DropDue. O(log n), and O(n) for a small value.
   virtual bool AllDue(Now /*now*/) const noexcept { return false; }
   // Drops at most `budget` members that are due at `now`, nearest deadline first. Returns the number of dropped members. Tells
-  // `ear` their names, unless it is null.
-  virtual size_t DropDue(Now /*now*/, size_t /*budget*/, NameEar* /*ear*/) noexcept { return 0; }
+  // `listener` their names, unless it is null.
+  virtual size_t DropDue(Now /*now*/, size_t /*budget*/, NameListener* /*listener*/) noexcept { return 0; }
 
   RichValue(const RichValue&) = delete;
   RichValue& operator=(const RichValue&) = delete;

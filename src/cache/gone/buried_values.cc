@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <utility>
 
-#include "cache/entry/value_watch.h"
+#include "cache/entry/value_listener.h"
 
 namespace mayfly {
 
@@ -13,7 +13,7 @@ BuriedValues::~BuriedValues() {
 }
 
 void BuriedValues::Bury(std::unique_ptr<RichValue> value) noexcept {
-  if (ValueWatch* const watch = value->watch()) return watch->Keep(std::move(value));
+  if (ValueListener* const listener = value->listener()) return listener->Keep(std::move(value));
   RichValue** const link = value->BurialLink();
   if (link == nullptr) return;
   bytes_ += value->Bytes();

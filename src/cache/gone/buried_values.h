@@ -18,7 +18,7 @@ class BuriedValues {
   BuriedValues(const BuriedValues&) = delete;
   BuriedValues& operator=(const BuriedValues&) = delete;
 
-  // Takes a value to free in slices; frees a value without a BurialLink at once. A watched value goes to its watch instead.
+  // Takes a value to free in slices; frees a value without a BurialLink at once. A value with a listener goes to the listener instead.
   void Bury(std::unique_ptr<RichValue> value) noexcept;
   bool empty() const noexcept { return last_ == nullptr; }
   size_t size() const noexcept { return size_; }

@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include "cache/entry/value_watch.h"
+#include "cache/entry/value_listener.h"
 #include "cache/keyspace/reaper.h"
 #include "cache/keyspace/tasks.h"
 
@@ -105,7 +105,7 @@ void Databases::EndWalk() noexcept {
 }
 
 SlicedReader* Databases::ReaderOf(const Entry& entry) const noexcept {
-  if (entry.encoding() == Encoding::kRich) return entry.rich()->watch();
+  if (entry.encoding() == Encoding::kRich) return entry.rich()->listener();
   if (entry.encoding() != Encoding::kBlock) return nullptr;
   const auto held = std::find_if(held_texts_.begin(), held_texts_.end(), [&](const HeldText& candidate) {
     return candidate.text == entry.block().data();

@@ -89,7 +89,7 @@ class Databases {
   }
   // Who reads the entry's value in slices now, or null.
   SlicedReader* ReaderOf(const Entry& entry) const noexcept;
-  // Frees a value without a key in slices. REQUIRES: nobody watches the value.
+  // Frees a value without a key in slices. REQUIRES: the value has no listener.
   void Bury(std::unique_ptr<RichValue> value) noexcept { parts_.buried.Bury(std::move(value)); }
   // Flush replaces the database by an empty database and reports kFlushed; FlushAll does so with all databases. No effect on
   // a database without keys and stale values. Both throw std::bad_alloc, and then have changed nothing.

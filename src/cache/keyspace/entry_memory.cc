@@ -67,7 +67,7 @@ char* EntryMemory::OwnBlock(Entry& entry, size_t size, uint64_t* grown) {
   SharedBytes block = SharedBytes::Adopt(entry.pointer());
   const size_t old = block.size();
   try {
-    block.Own(size);
+    block.Detach(size);
   } catch (...) {
     static_cast<void>(block.Release());  // the entry still owns its reference
     throw;

@@ -166,7 +166,7 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
   const EntryTerms terms = existing.terms();
   // An unreported change is no change: PFCOUNT stores its count, and is a read.
   Expiry kept = event.name.empty() ? existing.deadline() : lifetimes_.Kept(key.text, existing, now);
-  kept.standing = Expiry::Standing::kKept;
+  kept.stage = Expiry::Stage::kKept;
   Entry* entry = !existing.Has(EntryFlag::kExtra) ? Put(key, &existing, std::move(value), kept, now, event)
                                                   : PutOnTerms(key, &existing, std::move(value), kept, terms,
                                                                now, event, tags_.HoldThoseOf(existing));
@@ -177,7 +177,7 @@ Entry* Keyspace::PutValue(const Key& key, Entry& existing, StringValue&& value, 
 Entry* Keyspace::PutOnTerms(const Key& key, Entry* existing, StringValue&& value, Expiry expiry,
                             EntryTerms terms, Now now, const Event& event, TagHold tags) {
   const Expiry wanted = expiry;
-  const bool is_kept = wanted.standing == Expiry::Standing::kKept;
+  const bool is_kept = wanted.stage == Expiry::Stage::kKept;
   const bool ready = is_kept && existing != nullptr && existing->ready();
   expiry = lifetimes_.Obeying(key.text, wanted, now);
   lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
@@ -212,7 +212,7 @@ Entry* Keyspace::PutRich(const Key& key, Entry* existing, std::unique_ptr<RichVa
   const Expiry wanted = expiry;
   expiry = lifetimes_.Obeying(key.text, wanted, now);
   lifetimes_.FitSlide(key.text, terms, wanted, expiry, now);
-  FitTask(key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
+  FitTask(key.text, wanted.stage != Expiry::Stage::kKept, expiry, tags);
   Entry* entry = PlaceRich(key, existing, pointer, expiry, terms, std::move(tags), now);
   static_cast<void>(value.release());
   Tell(existing != nullptr ? ChangeReason::kValueChanged : ChangeReason::kCreated, event, key.text, entry);
@@ -265,7 +265,7 @@ void Keyspace::Move(const Key& key, Entry& entry, Keyspace& to, const Key& new_k
   EntryTerms terms = entry.terms();
   to.lifetimes_.FitSlide(new_key.text, terms, wanted, expiry, now);
   TagHold tags = to.tags_.HoldThoseOf(entry);
-  to.FitTask(new_key.text, wanted.standing != Expiry::Standing::kKept, expiry, tags);
+  to.FitTask(new_key.text, wanted.stage != Expiry::Stage::kKept, expiry, tags);
   TellBefore(entry);
   const bool ready = entry.ready();
   const bool rich = entry.encoding() == Encoding::kRich;

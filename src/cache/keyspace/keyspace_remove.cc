@@ -125,7 +125,7 @@ Entry* Keyspace::DropMembers(const Key& key, Entry& entry, Now now, size_t* budg
   TellBefore(entry);
   const uint64_t before = value.Bytes();
   DroppedNames names(parts_.changes.WantsEffects());
-  const size_t dropped = value.DropDue(now, *budget, names.ear());
+  const size_t dropped = value.DropDue(now, *budget, names.listener());
   assert(dropped != 0);
   *budget -= std::min(*budget, dropped);
   lifetimes_.CountExpiredMembers(dropped, first, now);

@@ -28,7 +28,7 @@ Expiry Lifetimes::ForLasting(std::string_view key, Now now) const noexcept {
 
 Expiry Lifetimes::Kept(std::string_view key, const Entry& existing, Now now) const noexcept {
   Expiry kept = existing.expires() ? existing.deadline() : ForLasting(key, now);
-  kept.standing = Expiry::Standing::kKept;
+  kept.stage = Expiry::Stage::kKept;
   return kept;
 }
 
@@ -41,7 +41,7 @@ void Lifetimes::FitSlide(std::string_view key, EntryTerms& terms, Expiry wanted,
   }
   if (ruled()) {
     // If jitter was drawn just now, accesses give the key the drawn TTL.
-    if (wanted.standing == Expiry::Standing::kAsked) terms.slide_ms = expiry.deadline_ms - now.mono_ms;
+    if (wanted.stage == Expiry::Stage::kAsked) terms.slide_ms = expiry.deadline_ms - now.mono_ms;
     terms.slide_ms = std::min(terms.slide_ms, parts_.ttl_rules.LongestOf(key));
   }
   if (terms.slide_until_ms != 0) expiry.deadline_ms = std::min(expiry.deadline_ms, terms.slide_until_ms);

@@ -100,7 +100,7 @@ Tasks::Delivery Tasks::DeliverTo(const Key& stream, uint64_t most, const Entry& 
     if (id == StreamId{}) id.Increment();
     auto value = std::make_unique<StreamValue>();
     value->Append(id, fields.pairs(), limits);
-    constexpr Expiry kUnruled{Expiry::Kind::kNever, 0, Expiry::Standing::kKept};
+    constexpr Expiry kUnruled{Expiry::Kind::kNever, 0, Expiry::Stage::kKept};
     keyspace_.PutRich(stream, nullptr, std::move(value), kUnruled, now, kXAdd);
     return Delivery::kTaken;
   }

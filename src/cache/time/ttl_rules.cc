@@ -26,7 +26,7 @@ uint64_t WithJitter(uint64_t ttl_ms, unsigned percent, std::mt19937_64& random) 
 Expiry Jittered(Expiry asked, unsigned percent, std::mt19937_64& random, Now now) noexcept {
   assert(asked.kind == Expiry::Kind::kRelative && asked.deadline_ms > now.mono_ms);
   const uint64_t drawn_ms = now.mono_ms + WithJitter(asked.deadline_ms - now.mono_ms, percent, random);
-  return {asked.kind, std::min(drawn_ms, FurthestDeadlineMs(now)), Expiry::Standing::kJittered};
+  return {asked.kind, std::min(drawn_ms, FurthestDeadlineMs(now)), Expiry::Stage::kJittered};
 }
 
 void TtlRules::Adopt(Said said, std::mt19937_64& random) noexcept {
@@ -71,19 +71,19 @@ Expiry TtlRules::Fit(const Terms& terms, Expiry wanted, Now now) const noexcept 
   if (expiry.kind == Expiry::Kind::kNever && terms.default_ms != 0)
     expiry = Expiry::In(terms.default_ms, now);
   const bool relative = expiry.kind == Expiry::Kind::kRelative;
-  const bool drawn = expiry.standing != Expiry::Standing::kAsked;
+  const bool drawn = expiry.stage != Expiry::Stage::kAsked;
   if (relative && terms.jitter_percent != 0 && !drawn && expiry.deadline_ms > now.mono_ms)
     expiry = Jittered(expiry, terms.jitter_percent, *random_, now);
   if (terms.max_ms != 0) {
     if (expiry.kind == Expiry::Kind::kNever) expiry = Expiry::In(terms.max_ms, now);
     expiry.deadline_ms = std::min(expiry.deadline_ms, Expiry::NowOn(expiry.kind, now) + terms.max_ms);
   }
-  expiry.standing = Expiry::Standing::kKept;
+  expiry.stage = Expiry::Stage::kKept;
   return expiry;
 }
 
 Expiry TtlRules::Obeying(std::string_view key, Expiry wanted, Now now) const {
-  if (wanted.standing == Expiry::Standing::kKept) return wanted;
+  if (wanted.stage == Expiry::Stage::kKept) return wanted;
   const Terms terms = TermsOf(key);
   if (terms.required && terms.default_ms == 0 && wanted.kind == Expiry::Kind::kNever) throw TtlRequired();
   return Fit(terms, wanted, now);

@@ -9,7 +9,7 @@
 // Every write of every type gets its deadline from these rules, through Lifetimes::Obeying. The steps: a key without a TTL
 // gets the default; without a default the write is refused if a TTL is required; a relative TTL gets jitter, unless jitter
 // was drawn before; and no deadline lies further off than the maximum, so with a maximum no key lasts. The rules leave alone
-// a deadline that the key has and keeps (KEEPTTL, INCR, APPEND ...): Expiry::Standing. An edited key without a deadline gets
+// a deadline that the key has and keeps (KEEPTTL, INCR, APPEND ...): Expiry::Stage. An edited key without a deadline gets
 // a deadline from the default or the maximum, but is not refused.
 //
 // All times are in ms; 0: none. Loop thread only.

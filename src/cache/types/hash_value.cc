@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/memory/heap.h"
-#include "cache/entry/name_ear.h"
+#include "cache/entry/name_listener.h"
 #include "cache/types/member_table.h"
 
 namespace mayfly {
@@ -221,10 +221,10 @@ bool HashValue::AllDue(Now now) const noexcept {
   return true;
 }
 
-size_t HashValue::DropDue(Now now, size_t budget, NameEar* ear) noexcept {
+size_t HashValue::DropDue(Now now, size_t budget, NameListener* listener) noexcept {
   if (clock_ == Expiry::Kind::kNever) return 0;
   const uint64_t now_ms = NowMs(now);
-  if (large()) return large_->DropUntil(now_ms, budget, ear);
+  if (large()) return large_->DropUntil(now_ms, budget, listener);
   if (form_ != Form::kTimedPack) return 0;
   size_t dropped = 0;
   for (Pack::At at = pack_.begin(); at != pack_.end();) {
@@ -235,7 +235,7 @@ size_t HashValue::DropDue(Now now, size_t budget, NameEar* ear) noexcept {
       continue;
     }
     char room[PackItem::kRoom];
-    if (ear != nullptr) ear->Take(pack_.ReadText(at, room));
+    if (listener != nullptr) listener->Take(pack_.ReadText(at, room));
     pack_.Erase(at, Stride());
     ++dropped;
   }

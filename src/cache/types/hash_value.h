@@ -46,12 +46,12 @@ class HashValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return large() ? large_->burial_link() : nullptr; }
-  ValueWatch* watch() const noexcept override { return large() ? large_->watch() : nullptr; }
+  ValueListener* listener() const noexcept override { return large() ? large_->listener() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
   // In a small hash, drops all due fields, even beyond `budget`.
-  size_t DropDue(Now now, size_t budget, NameEar* ear) noexcept override;
+  size_t DropDue(Now now, size_t budget, NameListener* listener) noexcept override;
 
   // Number of fields that are not due.
   size_t Live() const noexcept { return large() ? large_->live() : Size(); }

@@ -38,7 +38,7 @@ struct ListValue::Large {
   uint64_t size = 0;        // elements
   uint64_t pack_bytes = 0;  // memory of the packs
   RichValue* buried_before = nullptr;
-  ListWatch* watch = nullptr;
+  ListListener* listener = nullptr;
 
  private:
   // Calls change(ElementPack&) for the pack of a node, and updates the counts.

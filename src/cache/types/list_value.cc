@@ -8,7 +8,7 @@
 
 #include "base/memory/heap.h"
 #include "cache/types/list_large.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 
 namespace mayfly {
 namespace {
@@ -65,15 +65,15 @@ RichValue** ListValue::BurialLink() noexcept {
   return is_large_ && large_->nodes.size() > kFewListNodes ? &large_->buried_before : nullptr;
 }
 
-ValueWatch* ListValue::watch() const noexcept { return is_large_ ? large_->watch : nullptr; }
+ValueListener* ListValue::listener() const noexcept { return is_large_ ? large_->listener : nullptr; }
 
-void ListValue::Watch(ListWatch* watch) noexcept {
+void ListValue::SetListener(ListListener* listener) noexcept {
   assert(is_large_);
-  large_->watch = watch;
+  large_->listener = listener;
 }
 
 void ListValue::BeforeChange() noexcept {
-  if (is_large_ && large_->watch != nullptr) large_->watch->BeforeChange();
+  if (is_large_ && large_->listener != nullptr) large_->listener->BeforeChange();
 }
 
 void ListValue::ForEachMember(MemberVisitor& visitor) const {
@@ -163,7 +163,7 @@ void ListValue::Push(ListEnd end, std::span<const std::string_view> texts, const
   try {
     if (is_large_) {
       for (; pushed < texts.size(); ++pushed) large_->Push(end, PackItem::Of(texts[pushed]), limit);
-      if (head && large_->watch != nullptr) large_->watch->AfterPushHead(pushed);
+      if (head && large_->listener != nullptr) large_->listener->AfterPushHead(pushed);
       return;
     }
     std::array<PackItem, 32> items;
@@ -206,8 +206,8 @@ void ListValue::Insert(uint64_t index, std::string_view text, const ListLimit& l
 
 void ListValue::Drop(ListEnd end, uint64_t count, const ListLimit& limit) noexcept {
   assert(count <= Size());
-  if (is_large_ && large_->watch != nullptr)
-    end == ListEnd::kHead ? large_->watch->BeforeDropHead(count) : large_->watch->BeforeDropTail(count);
+  if (is_large_ && large_->listener != nullptr)
+    end == ListEnd::kHead ? large_->listener->BeforeDropHead(count) : large_->listener->BeforeDropTail(count);
   DropUnseen(end, count, limit);
 }
 

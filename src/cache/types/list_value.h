@@ -25,7 +25,7 @@
 
 namespace mayfly {
 
-class ListWatch;
+class ListListener;
 
 enum class ListEnd : uint8_t { kHead, kTail };
 
@@ -43,7 +43,7 @@ class ListValue final : public RichValue {
   // Frees whole nodes; each costs as much as a member of another value.
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
-  ValueWatch* watch() const noexcept override;
+  ValueListener* listener() const noexcept override;
   void ForEachMember(MemberVisitor& visitor) const override;
 
   // Prefetches for a reader of a small list a little later.
@@ -51,11 +51,11 @@ class ListValue final : public RichValue {
     if (!is_large_) pack_.Prefetch();
   }
 
-  // True if Watch may be called: a watch would hear of changes.
+  // True if SetListener may be called: a listener would hear of changes.
   bool is_large() const noexcept { return is_large_; }
-  // The list calls the watch before changes from now on; not for elements that Push adds to the tail, which come after all
-  // others. A watch of null ends the calls. REQUIRES: is_large().
-  void Watch(ListWatch* watch) noexcept;
+  // The list calls the listener before changes from now on; not for elements that Push adds to the tail, which come after all
+  // others. A listener of null ends the calls. REQUIRES: is_large().
+  void SetListener(ListListener* listener) noexcept;
 
   // Adds the texts one after another: afterwards the last text is at the end.
   void Push(ListEnd end, std::span<const std::string_view> texts, const ListLimit& limit);
@@ -94,7 +94,7 @@ class ListValue final : public RichValue {
   // Makes the list large if `items` more items of `bytes` bytes would make the list large.
   void MakeRoomFor(size_t bytes, size_t items, const ListLimit& limit);
   void BecomeLarge(std::unique_ptr<Large> large) noexcept;
-  // Drop without a call of the watch.
+  // Drop without a call of the listener.
   void DropUnseen(ListEnd end, uint64_t count, const ListLimit& limit) noexcept;
   // Must precede a change between the ends.
   void BeforeChange() noexcept;

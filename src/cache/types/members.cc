@@ -1,7 +1,7 @@
 #include "cache/types/members.h"
 
 #include "cache/table/hash_table_resize.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 
 namespace mayfly {
 
@@ -10,12 +10,12 @@ template class HashTable<MemberTablePolicy>;
 void Members::TellBefore(Member& member) noexcept {
   const unsigned passes = PassesOf(member);
   if (passes == 0) return;
-  watch_->BeforeMember(member, passes);
+  listener_->BeforeMember(member, passes);
   member.set_mark(mark_);
 }
 
-ValueWatch* Members::watch() const noexcept { return watch_; }
+ValueListener* Members::listener() const noexcept { return listener_; }
 
-void Members::TellGone() noexcept { watch_->OnGone(); }
+void Members::TellGone() noexcept { listener_->OnGone(); }
 
 }  // namespace mayfly

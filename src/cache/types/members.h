@@ -4,12 +4,12 @@
 //
 //   StartWalk    gives every member a number of passes to go, at no cost for each
 //   WalkSome     passes the next members
-//   a change     of a member that was not passed: the watch sees the member before, and the member counts as passed
+//   a change     of a member that was not passed: the listener sees the member before, and the member counts as passed
 //
 // Each member has a mark of two bits; the number of its passes to go is the distance from its mark to mark_. StartWalk moves
 // mark_. New members have no pass to go.
 //
-// Ownership: owns the members. Borrows heap, hasher and watch. A Member* is valid until the member is changed or removed. If
+// Ownership: owns the members. Borrows heap, hasher and listener. A Member* is valid until the member is changed or removed. If
 // memory runs out, a method throws std::bad_alloc and has changed nothing. Loop thread only.
 #pragma once
 
@@ -31,8 +31,8 @@
 
 namespace mayfly {
 
-class MemberWatch;
-class ValueWatch;
+class MemberListener;
+class ValueListener;
 
 class MemberTablePolicy {
  public:
@@ -63,7 +63,7 @@ class Members {
   ~Members() {
     while (!FreeSome(SIZE_MAX)) {
     }
-    if (watch_ != nullptr) TellGone();
+    if (listener_ != nullptr) TellGone();
   }
   Members(const Members&) = delete;
   Members& operator=(const Members&) = delete;
@@ -128,7 +128,7 @@ class Members {
 
   // Must precede every other change of a member: of its value, score or deadline in place.
   [[gnu::always_inline]] void BeforeChange(Member& member) noexcept {
-    if (watch_ != nullptr) [[unlikely]]
+    if (listener_ != nullptr) [[unlikely]]
       TellBefore(member);
   }
 
@@ -166,10 +166,10 @@ class Members {
 
   // ---- a walk
   //
-  // Begins a walk with 1 or 2 passes. REQUIRES: !watch(); no member has a pass to go.
-  void StartWalk(MemberWatch& watch, unsigned passes) noexcept {
-    assert(watch_ == nullptr && (passes == 1 || passes == 2));
-    watch_ = &watch;
+  // Begins a walk with 1 or 2 passes. REQUIRES: !listener(); no member has a pass to go.
+  void StartWalk(MemberListener& listener, unsigned passes) noexcept {
+    assert(listener_ == nullptr && (passes == 1 || passes == 2));
+    listener_ = &listener;
     mark_ = (mark_ + passes) % kMarks;
   }
   // Passes the members of a page with `passes` passes to go, and calls fn(const Member&) for each. Returns the cursor of the
@@ -192,9 +192,9 @@ class Members {
     });
   }
   // REQUIRES: no member has a pass to go, or nobody uses this object any more but to free it.
-  void EndWalk() noexcept { watch_ = nullptr; }
+  void EndWalk() noexcept { listener_ = nullptr; }
   // Null without a walk.
-  ValueWatch* watch() const noexcept;
+  ValueListener* listener() const noexcept;
   // The number of passes to go.
   unsigned PassesOf(const Member& member) const noexcept { return (mark_ - member.mark()) % kMarks; }
 
@@ -212,7 +212,7 @@ class Members {
     bool marked = true;
     ForEach([&](const Member& member) {
       bytes += Heap::SizeClass(member.allocated_bytes());
-      marked = marked && PassesOf(member) <= (watch_ != nullptr ? 2 : 0);
+      marked = marked && PassesOf(member) <= (listener_ != nullptr ? 2 : 0);
     });
     return marked && bytes == bytes_ && table_.Validate();
   }
@@ -236,7 +236,7 @@ class Members {
     policy().heap().Free(&member, size);
   }
 
-  // Calls of the watch.
+  // Calls of the listener.
   void TellBefore(Member& member) noexcept;
   void TellGone() noexcept;
 
@@ -244,7 +244,7 @@ class Members {
 
   HashTable<MemberTablePolicy> table_;
   uint64_t bytes_ = 0;  // of the members
-  MemberWatch* watch_ = nullptr;
+  MemberListener* listener_ = nullptr;
   unsigned mark_ = 0;  // of members without a pass to go
 };
 

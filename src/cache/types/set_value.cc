@@ -272,8 +272,8 @@ bool SetValue::AllDue(Now now) const noexcept {
   return timed() && large_->AllDue(Expiry::NowOn(clock_, now));
 }
 
-size_t SetValue::DropDue(Now now, size_t budget, NameEar* ear) noexcept {
-  return timed() ? large_->DropUntil(Expiry::NowOn(clock_, now), budget, ear) : 0;
+size_t SetValue::DropDue(Now now, size_t budget, NameListener* listener) noexcept {
+  return timed() ? large_->DropUntil(Expiry::NowOn(clock_, now), budget, listener) : 0;
 }
 
 MemberTable SetValue::TableAt(Now now) noexcept {

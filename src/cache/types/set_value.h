@@ -50,11 +50,11 @@ class SetValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return is_large() ? large_->burial_link() : nullptr; }
-  ValueWatch* watch() const noexcept override { return is_large() ? large_->watch() : nullptr; }
+  ValueListener* listener() const noexcept override { return is_large() ? large_->listener() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
-  size_t DropDue(Now now, size_t budget, NameEar* ear) noexcept override;
+  size_t DropDue(Now now, size_t budget, NameListener* listener) noexcept override;
 
   Form form() const noexcept { return form_; }
   bool is_large() const noexcept { return form_ == Form::kLarge; }

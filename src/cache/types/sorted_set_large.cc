@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "cache/entry/name_ear.h"
+#include "cache/entry/name_listener.h"
 #include "cache/types/counted_tree_prune.h"
 #include "cache/types/member_table.h"
 
@@ -81,7 +81,7 @@ void LargeSortedSet::SetDeadline(Member& member, uint64_t deadline_ms) {
   member.set_deadline_ms(deadline_ms);
 }
 
-size_t LargeSortedSet::DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcept {
+size_t LargeSortedSet::DropUntil(uint64_t ms, size_t budget, NameListener* listener) noexcept {
   const size_t count = std::min(deadlines_.CountUntil(ms), budget);
   std::array<HeapRef, Members::kAtOnce> due;
   for (size_t left = count; left != 0;) {
@@ -95,7 +95,7 @@ size_t LargeSortedSet::DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexc
       else
         order_.Erase(member.score(), due[i]);
     }
-    for (size_t i = 0; ear != nullptr && i < batch; ++i) ear->Take(members_.At(due[i])->name());
+    for (size_t i = 0; listener != nullptr && i < batch; ++i) listener->Take(members_.At(due[i])->name());
     members_.RemoveAll(std::span(due).first(batch));
     left -= batch;
   }

@@ -108,7 +108,7 @@ class LargeSortedSet {
     return size() == deadlines_.size() && deadlines_.CountUntil(now_ms) == size();
   }
   // Removes members with a deadline up to `ms`, hidden or not, but at most `budget`. Returns how many.
-  size_t DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcept;
+  size_t DropUntil(uint64_t ms, size_t budget, NameListener* listener) noexcept;
   // The number of members with a deadline up to `ms` that are not hidden. It may be too high after the clock was set back.
   // O(log(N)).
   size_t DueInOrder(uint64_t ms) const noexcept {
@@ -121,7 +121,7 @@ class LargeSortedSet {
   // The members for a walk, but for hidden ones: those that are not due at `now_ms`. O(log n), but O(n) if the clock was set
   // back since members were hidden.
   MemberTable TableAt(uint64_t now_ms) noexcept;
-  ValueWatch* watch() const noexcept { return members_.watch(); }
+  ValueListener* listener() const noexcept { return members_.listener(); }
 
   // Frees about `budget` members. Returns true if none is left.
   // REQUIRES: nobody uses this object for anything else from now on.

@@ -282,11 +282,11 @@ size_t SortedSetValue::DueInOrder(Now now) const noexcept {
   return timed() ? large_->DueInOrder(Expiry::NowOn(clock_, now)) : 0;
 }
 
-size_t SortedSetValue::DropDue(Now now, size_t budget, NameEar* ear) noexcept {
+size_t SortedSetValue::DropDue(Now now, size_t budget, NameListener* listener) noexcept {
   if (!timed()) return 0;
   const uint64_t now_ms = Expiry::NowOn(clock_, now);
-  if (budget != kAtOnce) return large_->DropUntil(now_ms, budget, ear);
-  const size_t dropped = large_->DropUntil(now_ms, kFew, ear);
+  if (budget != kAtOnce) return large_->DropUntil(now_ms, budget, listener);
+  const size_t dropped = large_->DropUntil(now_ms, kFew, listener);
   large_->HideUntil(now_ms);
   return dropped;
 }

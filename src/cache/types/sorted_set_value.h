@@ -93,11 +93,11 @@ class SortedSetValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override { return !is_large() || large_->FreeSome(budget); }
   RichValue** BurialLink() noexcept override { return is_large() ? &large_->buried_before() : nullptr; }
-  ValueWatch* watch() const noexcept override { return is_large() ? large_->watch() : nullptr; }
+  ValueListener* listener() const noexcept override { return is_large() ? large_->listener() : nullptr; }
   void ForEachMember(MemberVisitor& visitor) const override;
   Expiry NextDeadline() const noexcept override;
   bool AllDue(Now now) const noexcept override;
-  size_t DropDue(Now now, size_t budget, NameEar* ear) noexcept override;
+  size_t DropDue(Now now, size_t budget, NameListener* listener) noexcept override;
 
   // How many members are due and not hidden yet. It may be too high after the clock was set back.
   size_t DueInOrder(Now now) const noexcept;

@@ -3,7 +3,7 @@
 #include <array>
 #include <span>
 
-#include "cache/entry/name_ear.h"
+#include "cache/entry/name_listener.h"
 #include "cache/types/member_table.h"
 
 namespace mayfly {
@@ -121,7 +121,7 @@ void TimedMembers::ClearDeadline(Member& member) noexcept {
   member.set_deadline_ms(0);
 }
 
-size_t TimedMembers::DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcept {
+size_t TimedMembers::DropUntil(uint64_t ms, size_t budget, NameListener* listener) noexcept {
   gone_until_ms_ = ms;
   const size_t count = std::min(gone(), budget);
   std::array<HeapRef, Members::kAtOnce> due;
@@ -129,7 +129,7 @@ size_t TimedMembers::DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcep
     const size_t batch = std::min(left, due.size());
     size_t filled = 0;
     deadlines_.EraseNearest(batch, [&](HeapRef ref) { due[filled++] = ref; });
-    for (size_t i = 0; ear != nullptr && i < batch; ++i) ear->Take(members_.At(due[i])->name());
+    for (size_t i = 0; listener != nullptr && i < batch; ++i) listener->Take(members_.At(due[i])->name());
     members_.RemoveAll(std::span(due).first(batch));
     left -= batch;
   }

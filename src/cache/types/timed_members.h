@@ -24,7 +24,7 @@
 namespace mayfly {
 
 struct MemberTable;
-class NameEar;
+class NameListener;
 class RichValue;
 
 class TimedMembers {
@@ -80,7 +80,7 @@ class TimedMembers {
   }
   // Makes members with a deadline up to `ms` gone from now on. Frees at most `budget` of them. Returns the number of freed
   // members.
-  size_t DropUntil(uint64_t ms, size_t budget, NameEar* ear) noexcept;
+  size_t DropUntil(uint64_t ms, size_t budget, NameListener* listener) noexcept;
 
   // Calls fn(Member&) for each member. REQUIRES: fn does not add, change or remove a member.
   template <typename Fn>
@@ -120,7 +120,7 @@ class TimedMembers {
 
   // The members for a walk, as ForEach would show them at `now_ms`. O(log n).
   MemberTable TableAt(uint64_t now_ms) noexcept;
-  ValueWatch* watch() const noexcept { return members_.watch(); }
+  ValueListener* listener() const noexcept { return members_.listener(); }
 
   // As RichValue::FreeSome.
   bool FreeSome(size_t budget) noexcept { return deadlines_.FreeSome(budget) && members_.FreeSome(budget); }

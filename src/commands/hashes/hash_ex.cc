@@ -236,7 +236,7 @@ void HSetEx(Context& ctx, Args& args) {
   if (!Allows(options, found.value)) return ctx.reply.Integer(0);
   SetFields(ctx, key, found, options.pairs, options.keep || options.time, kSetField);
   if (options.time) {
-    GoOnAfterChange(ctx, [&] {
+    ContinueAfterChange(ctx, [&] {
       SetDeadlines(ctx, key, *ctx.keyspace.Peek(key, ctx.now), options.pairs, 2, *options.time);
     });
   }

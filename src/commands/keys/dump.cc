@@ -95,7 +95,7 @@ std::optional<Expiry> DeadlineOf(int64_t ttl, bool absolute, const Context& ctx)
   const int64_t unix_ms = absolute ? ttl : ttl + now.wall_ms;
   if (unix_ms <= now.wall_ms && ctx.RemovesOverdue()) return std::nullopt;
   Expiry deadline = absolute ? Expiry::At(ttl) : Expiry::In(static_cast<uint64_t>(ttl), now);
-  deadline.standing = Expiry::Standing::kJittered;
+  deadline.stage = Expiry::Stage::kJittered;
   return deadline;
 }
 

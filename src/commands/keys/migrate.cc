@@ -65,9 +65,9 @@ bool ReadOrder(Context& ctx, Args& args, MigrationOrder& order, std::span<const 
 }
 
 // As one who reads it and waits no longer.
-void GoOn(Context& ctx, const Args& args, std::unique_ptr<PendingWork>& work) {
+void Continue(Context& ctx, const Args& args, std::unique_ptr<PendingWork>& work) {
   auto& migration = static_cast<Migration&>(*work);
-  if (migration.GoOn(ctx)) {
+  if (migration.Continue(ctx)) {
     const bool ended_by_operator =
         ctx.wake() == WakeReason::kTimeout && ctx.now.mono_ms < ctx.resumed->deadline_mono_ms;
     if (!ended_by_operator) return ctx.Await(args, migration.deadline_mono_ms(), work);
@@ -79,7 +79,7 @@ void GoOn(Context& ctx, const Args& args, std::unique_ptr<PendingWork>& work) {
 
 void Migrate(Context& ctx, Args& args) {
   if (ctx.wake() == WakeReason::kUnblocked) return ctx.Fail("UNBLOCKED client unblocked via CLIENT UNBLOCK");
-  if (ctx.resumed != nullptr) return GoOn(ctx, args, ctx.resumed->work);
+  if (ctx.resumed != nullptr) return Continue(ctx, args, ctx.resumed->work);
   MigrationOrder order;
   std::span<const std::string_view> names;
   if (!ReadOrder(ctx, args, order, names)) return;
@@ -95,7 +95,7 @@ void Migrate(Context& ctx, Args& args) {
   order.route.host = args[kHost];
   order.route.port = static_cast<uint16_t>(*port);
   std::unique_ptr<PendingWork> work = std::make_unique<Migration>(ctx, std::move(order));
-  GoOn(ctx, args, work);
+  Continue(ctx, args, work);
 }
 
 // The password, and for AUTH2 the user.

@@ -254,7 +254,7 @@ void GetKeysInSlot(Context& ctx, Args& args) {
   auto walk = std::make_unique<SlotWalk>(ctx.server, ctx.session, static_cast<uint16_t>(*slot),
                                          static_cast<uint64_t>(*most));
   if (walk->Some(ctx.now, ctx.MayPark() ? SlotWalk::kAtOnce : SIZE_MAX)) return ReplyFound(ctx, *walk);
-  walk->GoOnInSlices();
+  walk->ContinueInSlices();
   std::unique_ptr<PendingWork> work = std::move(walk);
   ctx.Await(args, ParkingLot::kForever, work);
 }

@@ -39,7 +39,7 @@ void CountChange(Context& ctx, const Args& args) noexcept {
 template <bool kReadOnly>
 void Call(Context& ctx, Args& args) {
   Engine& engine = Engine::Of(ctx.server);
-  if (ctx.resumed != nullptr) return engine.GoOn(ctx, args);
+  if (ctx.resumed != nullptr) return engine.Continue(ctx, args);
   const Function* const function = StoreOf(ctx).Find(args[1]);
   if (function != nullptr && !Engine::HasRoom(ctx, function->flags)) return;
   if (MayHaveDue(ctx)) AwaitDue(ctx, *ctx.row.command, args.all());

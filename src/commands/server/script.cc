@@ -47,7 +47,7 @@ uint32_t ScriptFlagsOf(Server& server, std::span<const std::string_view> call) {
 template <bool kBySha, bool kReadOnly>
 void Eval(Context& ctx, Args& args) {
   Engine& engine = Engine::Of(ctx.server);
-  if (ctx.resumed != nullptr) return engine.GoOn(ctx, args);
+  if (ctx.resumed != nullptr) return engine.Continue(ctx, args);
   if (!Engine::HasRoom(ctx, ScriptFlagsOf<kBySha>(ctx.server, args.all()))) return;
   if (MayHaveDue(ctx)) AwaitDue(ctx, *ctx.row.command, args.all());
   Engine::Show(ctx, args);

@@ -55,7 +55,7 @@ void AwaitStop(Context& ctx, const Args& args, const config::ShutdownFlags& word
   if (StopWait::Runs(server))
     wait.Join(words);
   else
-    wait.Begin(words, {.stop = stop, .go_on = {}, .turns = {}}, ctx.now);
+    wait.Begin(words, {.stop = stop, .given_up = {}, .turns = {}}, ctx.now);
   std::unique_ptr<PendingWork> work = std::make_unique<StopWait::Client>(wait, ctx.session);
   ctx.Await(args, ParkingLot::kForever, work);
 }

@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 #include "exec/arguments/stream_arguments.h"
 #include "exec/arguments/stream_read_options.h"
 #include "exec/arguments/wait_limit.h"
@@ -107,7 +107,7 @@ void EditSource(Context& ctx, const Source& source, Edit&& edit, What&& what) {
 
 // A client that was woken in vain is not worth reading large groups at once for a save (AwaitSaveOfGroups).
 bool WouldHurrySave(const Context& ctx, const StreamReadOptions& options, const Source& source) {
-  const StreamWatch* const watch = source.found.stream->stream_watch();
+  const StreamListener* const watch = source.found.stream->stream_listener();
   return ctx.wake() != WakeReason::kNone && watch != nullptr && watch->UnreadPending() > kTakenAtOnce &&
          source.found.group->FindConsumer(options.consumer) != nullptr;
 }
@@ -249,8 +249,8 @@ class GroupReader {
 
 // A step of a request that may have changed something before.
 template <typename Step>
-void GoOn(Context& ctx, bool changed, Step&& step) {
-  changed ? GoOnAfterChange(ctx, step) : step();
+void Continue(Context& ctx, bool changed, Step&& step) {
+  changed ? ContinueAfterChange(ctx, step) : step();
 }
 
 // Returns the number of sources with an answer. Sets `changed` if anything changes.
@@ -259,7 +259,7 @@ size_t ReadEach(Context& ctx, const StreamReadOptions& options, const std::vecto
   const bool pairs = ctx.reply.version() == 2;
   size_t count = 0;
   for (const Source& source : sources) {
-    GoOn(ctx, changed, [&] {
+    Continue(ctx, changed, [&] {
       // A stream that is named twice has fewer entries the second time, perhaps none.
       if (!HasAnswer(source)) {
         changed |= SeeConsumer(ctx, options, source);
@@ -294,7 +294,7 @@ bool ForgetGone(Context& ctx, const std::vector<Source>& sources) {
   bool changed = false;
   for (const Source& source : sources) {
     if (source.gone.empty()) continue;
-    GoOn(ctx, changed, [&] {
+    Continue(ctx, changed, [&] {
       GroupEffects effects(WantsEffects(ctx), source.found.group->name, {});
       Event event;
       EditSource(
@@ -333,7 +333,7 @@ void XReadGroup(Context& ctx, Args& args) {
   bool changed = ForgetGone(ctx, sources);
   if (ReplySources(ctx, options, sources, changed)) return;
   if (!options.deadline_mono_ms || !ctx.MayPark()) return ctx.reply.NullArray();
-  GoOn(ctx, changed, [&] { Wait(ctx, args, options, sources); });
+  Continue(ctx, changed, [&] { Wait(ctx, args, options, sources); });
 }
 
 constexpr std::array<std::string_view, 1> kStreams = {"STREAMS"};

@@ -60,7 +60,7 @@ bool TakeOption(Args& args, IncrExOptions& options) {
 // Like EXPIRE and INCRBY: the window stays, and a slide stays unless the deadline changes.
 EntryTerms TermsOf(const Entry* existing, Expiry expiry) noexcept {
   if (existing == nullptr) return {};
-  const bool kept = expiry.standing == Expiry::Standing::kKept;
+  const bool kept = expiry.stage == Expiry::Stage::kKept;
   return kept ? existing->terms() : EntryTerms{.stale_ms = existing->stale_ms()};
 }
 

@@ -36,7 +36,7 @@ class SlotWalk final : public PendingWork, private SlicedWork::Step {
   // True if memory has run out in a slice: keys are missing.
   bool failed() const noexcept { return failed_; }
   // Goes on in slices, and wakes the parked client at the end.
-  void GoOnInSlices() noexcept { Announce(); }
+  void ContinueInSlices() noexcept { Announce(); }
   // The found keys.
   const std::vector<std::string>& names() const noexcept { return names_; }
 

@@ -42,7 +42,7 @@ bool SpeaksHttp(const Args& args) noexcept {
 }  // namespace
 
 Executor::Executor(Server& server)
-    : Ear(server.hubs.client_ends),
+    : Listener(server.hubs.client_ends),
       server_(server),
       batch_(server.commands, server.databases),
       gate_(server),

@@ -36,7 +36,7 @@
 
 namespace mayfly {
 
-class Executor final : public InFlight, private ClientEnds::Ear {
+class Executor final : public InFlight, private ClientEnds::Listener {
  public:
   static constexpr uint64_t kOldClockUs = 200;
 
@@ -68,7 +68,7 @@ class Executor final : public InFlight, private ClientEnds::Ear {
   // of its input may be waiting.
   template <typename Freed>
   void RunWoken(Freed&& freed) {
-    server_.parking.keys().GoOn();
+    server_.parking.keys().Continue();
     if (server_.parking.AnyReady() && !server_.Busy())
       ServeReady();  // a suspended script may have made keys ready
     for (;;) {

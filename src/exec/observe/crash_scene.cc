@@ -41,7 +41,7 @@ CrashScene::CrashScene(Server& server, const InFlight& in_flight)
       &config::Settings::crash_log_enabled);
 }
 
-void CrashScene::Testify(CrashText& text) const noexcept {
+void CrashScene::Append(CrashText& text) const noexcept {
   text.Line(server_.sessions.size(), " clients");
   const std::string_view* shown = nullptr;
   for (const RunningCall* at = in_flight_.InnermostCall(); at != nullptr; at = at->outer) {

@@ -12,12 +12,12 @@ namespace mayfly {
 class InFlight;
 struct Server;
 
-class CrashScene final : public CrashWitness {
+class CrashScene final : public CrashDetails {
  public:
   // Writes reports from now on, by the option crash-log-enabled. Borrows both arguments.
   CrashScene(Server& server, const InFlight& in_flight);
 
-  void Testify(CrashText& text) const noexcept override;
+  void Append(CrashText& text) const noexcept override;
 
  private:
   const Server& server_;

@@ -25,7 +25,7 @@ namespace mayfly {
 // For a request that goes on after it has changed something: runs step(), which must not end in an error. If memory runs
 // out, the client is closed.
 template <typename Step>
-void GoOnAfterChange(Context& ctx, Step&& step) {
+void ContinueAfterChange(Context& ctx, Step&& step) {
   try {
     step();
   } catch (const std::bad_alloc&) {

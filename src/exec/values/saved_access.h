@@ -9,7 +9,7 @@
 // and neither can a client that was blocked and is woken: they pay for the rest, or for the copy, at once.
 #pragma once
 
-#include "cache/entry/value_watch.h"
+#include "cache/entry/value_listener.h"
 #include "cache/keyspace/databases.h"
 #include "exec/dispatch/context.h"
 

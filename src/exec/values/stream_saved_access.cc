@@ -1,7 +1,7 @@
 #include "exec/values/stream_saved_access.h"
 
 #include "cache/types/stream/stream_groups.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 #include "exec/values/saved_access.h"
 
 namespace mayfly {
@@ -16,8 +16,8 @@ void AwaitSaveOfGroups(Context& ctx, Entry& entry, const StreamValue& stream) {
   if (!ctx.server.databases.walked() || !ctx.MayBePostponed()) return;
   if (stream.groups() == nullptr || !stream.groups()->IsLarge()) return;
   ctx.keyspace.ShowToWalk(entry);
-  const StreamWatch* const watch = stream.stream_watch();
-  if (watch != nullptr && watch->UnreadPending() > kTakenAtOnce) AwaitSaveOf(ctx, entry);
+  const StreamListener* const listener = stream.stream_listener();
+  if (listener != nullptr && listener->UnreadPending() > kTakenAtOnce) AwaitSaveOf(ctx, entry);
 }
 
 }  // namespace mayfly

@@ -145,8 +145,8 @@ void Clients::RunWoken() {
   RunDeferred();
 }
 
-[[gnu::noinline]] void Clients::GoOnWithHandshakes() {
-  while (!handshakes_.empty() && HandshakesMayGoOn()) handshakes_.front().GoOnWithHandshake();
+[[gnu::noinline]] void Clients::ResumeHandshakes() {
+  while (!handshakes_.empty() && HandshakesMayGoOn()) handshakes_.front().ResumeHandshake();
   RunDeferred();
 }
 
@@ -183,7 +183,7 @@ void Clients::FinishTurn() {
   if (throttled_ != 0) [[unlikely]]
     UnthrottleIfCalm();
   if (!handshakes_.empty()) [[unlikely]]
-    GoOnWithHandshakes();  // after the replies of this turn were written
+    ResumeHandshakes();  // after the replies of this turn were written
   server_.stats.spare_chunk_bytes = chunks_.kept() * OutputChunk::kSize;
 }
 

@@ -192,7 +192,7 @@ class Clients final : public Presence, private Alarms::Alarm {
   // Closes the scraper that has been spare for longest. False if no scraper is spare.
   bool CloseSpareScraper();
   void DeliverListed();
-  void GoOnWithHandshakes();
+  void ResumeHandshakes();
   void UnthrottleIfCalm();
   // Drops clients, the client with the most output first, until the output of all is within the pool.
   void ShrinkOutput();

@@ -84,7 +84,7 @@ class Connection : public TimedClient {
   void Deliver();
   // The handshake had to wait and may go on now: reads the bytes for the handshake. REQUIRES: Clients::Postpone listed the
   // connection.
-  void GoOnWithHandshake();
+  void ResumeHandshake();
   // The connection is not being read, and the peer has ended its direction (net/client/end_watch.h).
   void OnPeerGone();
   // Reads again, after throttling for the sake of the output pool.

@@ -84,7 +84,7 @@ void Connection::LeaveHandshakes() {
 }
 
 // Reads here and not by libuv, to keep the order of the waiting handshakes.
-void Connection::GoOnWithHandshake() {
+void Connection::ResumeHandshake() {
   LeaveHandshakes();
   if (state_ != State::kOpen || !reading_) return;
   static_cast<void>(BeginRead());

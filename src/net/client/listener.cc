@@ -577,7 +577,7 @@ void Listeners::Hold() {
   }
 }
 
-void Listeners::GoOn() {
+void Listeners::Continue() {
   held_ = false;
   for (const OwnedSocket& socket : sockets_) socket->Watch(loop_);
 }

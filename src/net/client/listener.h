@@ -15,7 +15,7 @@
 // the manager keeps it open: a change of addresses that has no place for it is refused. Clients that connect while the daemon
 // stops wait at an inherited socket for the next daemon.
 //
-// The end. Hold stops accepting, and clients wait in the kernel's queues: GoOn accepts again. Stop closes the sockets.
+// The end. Hold stops accepting, and clients wait in the kernel's queues: Continue accepts again. Stop closes the sockets.
 //
 // Ownership: a Socket owns its descriptor; libuv closes the handle within one more turn of the loop. Loop thread only.
 #pragma once
@@ -80,9 +80,9 @@ class Listeners {
 
   // Accepts the connections in the kernel's queues, at most `most` of each; none of inherited sockets.
   void TakeWaiting(size_t most);
-  // No connection is accepted until GoOn, but for scrapers. REQUIRES: no change is prepared.
+  // No connection is accepted until Continue, but for scrapers. REQUIRES: no change is prepared.
   void Hold();
-  void GoOn();
+  void Continue();
   // Closes all sockets but the scrapers': the server stops.
   void Stop();
   // The loop must turn once more before this dies.

@@ -24,7 +24,7 @@ struct Deadline {
   unsigned seconds = 0;
   bool begun = false;
   bool held = false;
-  const CrashWitness* witness = nullptr;
+  const CrashDetails* details = nullptr;
   struct sigaction inner[kSignalCount];  // the handlers before Watch
 };
 Deadline* deadline = nullptr;
@@ -48,7 +48,7 @@ void OnAlarm(int) noexcept {
   text.Line(
       "the daemon was told to stop ", deadline->seconds,
       " s ago and has not stopped (shutdown-timeout): it ends now, without writing what clients wait for");
-  if (deadline->witness != nullptr) deadline->witness->Testify(text);
+  if (deadline->details != nullptr) deadline->details->Append(text);
   _exit(StopDeadline::kExitCode);
 }
 
@@ -79,8 +79,8 @@ void StopDeadline::set_seconds(int64_t seconds) noexcept {
   deadline->seconds = static_cast<unsigned>(std::clamp<int64_t>(seconds, 1, INT_MAX));
 }
 
-void StopDeadline::Watch(const CrashWitness& witness) noexcept {
-  deadline->witness = &witness;
+void StopDeadline::Watch(const CrashDetails& details) noexcept {
+  deadline->details = &details;
   for (size_t i = 0; i < kSignalCount; ++i) {
     struct sigaction& inner = deadline->inner[i];
     sigaction(kSignals[i], nullptr, &inner);
@@ -97,16 +97,16 @@ void StopDeadline::Hold() noexcept {
   alarm(0);
 }
 
-void StopDeadline::GoOn() noexcept { deadline->held = false; }
+void StopDeadline::Continue() noexcept { deadline->held = false; }
 
 void StopDeadline::Restart() noexcept {
   Hold();
-  GoOn();
+  Continue();
   StartAlarm();
 }
 
 void StopDeadline::Begin() noexcept {
-  deadline->witness = nullptr;
+  deadline->details = nullptr;
   StartAlarm();
 }
 

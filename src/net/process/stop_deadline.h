@@ -26,13 +26,13 @@ class StopDeadline {
   ~StopDeadline();
 
   void set_seconds(int64_t seconds) noexcept;
-  // From now on the signals start the alarm, and then have their present effect. Borrows the witness until Begin. REQUIRES:
+  // From now on the signals start the alarm, and then have their present effect. Borrows `details` until Begin. REQUIRES:
   // the signals have a handler until the process ends.
-  void Watch(const CrashWitness& witness) noexcept;
-  // Suspends the alarm until GoOn or Begin, for instance during the final save, which has no time limit.
+  void Watch(const CrashDetails& details) noexcept;
+  // Suspends the alarm until Continue or Begin, for instance during the final save, which has no time limit.
   void Hold() noexcept;
   // From now on the signals start the alarm again. REQUIRES: Hold.
-  void GoOn() noexcept;
+  void Continue() noexcept;
   // The stop begins now, and not with the signal: starts the alarm anew. Ends a Hold.
   void Restart() noexcept;
   // The process stops: starts the alarm if no signal has done so.

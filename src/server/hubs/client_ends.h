@@ -1,4 +1,4 @@
-// The parts with state for a client, to be told of the client's end. A part registers itself as an ear by its construction;
+// The parts with state for a client, to be told of the client's end. A part registers itself as a listener by its construction;
 // no code keeps a list of parts by hand.
 //
 // A client ends once, before its session ends; RESET ends no client. No batch has the session. ClientEnds must outlive the
@@ -14,18 +14,18 @@ struct Session;
 
 class ClientEnds {
  public:
-  class Ear {
+  class Listener {
    public:
     // Throws std::bad_alloc.
-    explicit Ear(ClientEnds& ends) : ends_(ends) { ends_.ears_.push_back(this); }
-    Ear(const Ear&) = delete;
-    Ear& operator=(const Ear&) = delete;
+    explicit Listener(ClientEnds& ends) : ends_(ends) { ends_.listeners_.push_back(this); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
 
     // Forgets all state for the client. No effect if there is none.
     virtual void OnClientEnd(Session& session) noexcept = 0;
 
    protected:
-    ~Ear() { std::erase(ends_.ears_, this); }
+    ~Listener() { std::erase(ends_.listeners_, this); }
 
    private:
     ClientEnds& ends_;
@@ -36,11 +36,11 @@ class ClientEnds {
   ClientEnds& operator=(const ClientEnds&) = delete;
 
   void Tell(Session& session) noexcept {
-    for (Ear* ear : ears_) ear->OnClientEnd(session);
+    for (Listener* listener : listeners_) listener->OnClientEnd(session);
   }
 
  private:
-  std::vector<Ear*> ears_;  // in the order of construction
+  std::vector<Listener*> listeners_;  // in the order of construction
 };
 
 }  // namespace mayfly

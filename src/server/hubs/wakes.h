@@ -1,5 +1,5 @@
 // The parts with a thread, to be called by the loop when their thread has something to tell. A part registers itself as an
-// ear by its construction; no code keeps a list of parts by hand.
+// listener by its construction; no code keeps a list of parts by hand.
 //
 //   a part's thread --Signal--> the loop turns --Tell--> OnSignal of every part
 //
@@ -19,17 +19,17 @@ namespace mayfly {
 
 class Wakes {
  public:
-  class Ear {
+  class Listener {
    public:
     // Throws std::bad_alloc.
-    explicit Ear(Wakes& wakes) : wakes_(wakes) { wakes_.ears_.push_back(this); }
-    Ear(const Ear&) = delete;
-    Ear& operator=(const Ear&) = delete;
+    explicit Listener(Wakes& wakes) : wakes_(wakes) { wakes_.listeners_.push_back(this); }
+    Listener(const Listener&) = delete;
+    Listener& operator=(const Listener&) = delete;
 
     virtual void OnSignal() noexcept = 0;
 
    protected:
-    ~Ear() { std::erase(wakes_.ears_, this); }
+    ~Listener() { std::erase(wakes_.listeners_, this); }
 
    private:
     Wakes& wakes_;
@@ -49,14 +49,14 @@ class Wakes {
     const std::lock_guard lock(mutex_);
     if (turn_) turn_();
   }
-  // OnSignal may make and destroy ears.
+  // OnSignal may make and destroy listeners.
   void Tell() noexcept {
-    for (size_t i = 0; i < ears_.size(); ++i) ears_[i]->OnSignal();
+    for (size_t i = 0; i < listeners_.size(); ++i) listeners_[i]->OnSignal();
   }
 
  private:
-  std::vector<Ear*> ears_;  // in the order of construction
-  std::mutex mutex_;        // for turn_
+  std::vector<Listener*> listeners_;  // in the order of construction
+  std::mutex mutex_;                  // for turn_
   std::function<void()> turn_;
 };
 

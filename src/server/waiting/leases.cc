@@ -25,7 +25,7 @@ constexpr uint32_t kLeaseReasons =
 Leases::Leases(Alarms& alarms, Accounts& accounts, ClientEnds& ends, ChangeHub& changes, WaitingKeys& waiting,
                const Hasher& hasher, std::mt19937_64& random, uint64_t now_mono_ms)
     : Alarm(alarms),
-      Ear(ends),
+      Listener(ends),
       changes_(changes),
       waiting_(waiting),
       random_(random),
@@ -98,7 +98,7 @@ const Lease& Leases::Grant(uint64_t owner, unsigned db, std::string_view key, ui
   lease.owner = owner;
   lease.token = random_();
   lease.invalidations = invalidations_.count();
-  Own(lease, holding);
+  AddHolder(lease, holding);
   File(lease, until_mono_ms);
   if (!hears_) Hear(true);
   return lease;
@@ -113,7 +113,7 @@ void Leases::File(Lease& lease, uint64_t until_mono_ms) noexcept {
   static_cast<void>(wheel_.Insert(&lease));
 }
 
-void Leases::Own(Lease& lease, Holding& holding) noexcept {
+void Leases::AddHolder(Lease& lease, Holding& holding) noexcept {
   lease.owned_next = holding.first;
   lease.owned_prev = nullptr;
   if (holding.first != nullptr) holding.first->owned_prev = &lease;
@@ -121,7 +121,7 @@ void Leases::Own(Lease& lease, Holding& holding) noexcept {
   holding.bytes += BytesOf(lease.name.size());
 }
 
-void Leases::Disown(Lease& lease) noexcept {
+void Leases::RemoveHolder(Lease& lease) noexcept {
   const auto owned = owned_.find(lease.owner);
   Holding& holding = owned->second;
   holding.bytes -= BytesOf(lease.name.size());
@@ -141,7 +141,7 @@ void Leases::ForgetFailure(Lease& lease) noexcept {
 void Leases::Forget(Map::iterator at) noexcept {
   std::unique_ptr<Lease> lease = std::move(at->second);
   leases_.erase(at);
-  if (lease->state == Lease::State::kHeld) Disown(*lease);
+  if (lease->state == Lease::State::kHeld) RemoveHolder(*lease);
   if (wheel_.Contains(lease.get())) wheel_.Remove(lease.get());
   ForgetFailure(*lease);
   bytes_ -= BytesOf(lease->name.size());
@@ -177,7 +177,7 @@ void Leases::EndAllOf(unsigned db) noexcept {
 }
 
 void Leases::KeepOrForget(Lease& lease, uint64_t until_mono_ms, bool remember) noexcept {
-  Disown(lease);
+  RemoveHolder(lease);
   const bool awaited = waiting_.Announce({lease.db, lease.name});
   if (awaited || remember) {
     File(lease, until_mono_ms);

@@ -65,7 +65,7 @@ struct Lease {
 
 using LeaseWheelHooks = PointerWheelHooks<Lease, &Lease::until_mono_ms>;
 
-class Leases final : public ChangeListener, private Alarms::Alarm, private ClientEnds::Ear {
+class Leases final : public ChangeListener, private Alarms::Alarm, private ClientEnds::Listener {
  public:
   // Enough for 50,000 leases of keys of usual length. More leases mean clients that ask and never compute a value.
   static constexpr size_t kMostBytes = size_t{16} << 20;
@@ -148,8 +148,8 @@ class Leases final : public ChangeListener, private Alarms::Alarm, private Clien
   Lease& Mutable(const Lease& lease) noexcept;
   Lease& Add(unsigned db, std::string_view key);
   void File(Lease& lease, uint64_t until_mono_ms) noexcept;
-  void Own(Lease& lease, Holding& holding) noexcept;
-  void Disown(Lease& lease) noexcept;
+  void AddHolder(Lease& lease, Holding& holding) noexcept;
+  void RemoveHolder(Lease& lease) noexcept;
   // The lease fails no longer; the caller changes the state next.
   void ForgetFailure(Lease& lease) noexcept;
   // Ends the lease: all clients waiting for the key look at the key again.

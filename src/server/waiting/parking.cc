@@ -13,7 +13,7 @@ namespace mayfly {
 ParkingLot::ParkingLot(Hubs& hubs, ChangeHub& changes, Stats& stats, const Hasher& hasher,
                        uint64_t now_mono_ms)
     : Alarm(hubs.alarms),
-      Ear(hubs.client_ends),
+      Listener(hubs.client_ends),
       keys_(changes, stats.name_bytes, hasher),
       wheel_(ParkedWheelHooks(), now_mono_ms) {}
 

@@ -101,7 +101,7 @@ struct Parked {
 
 using ParkedWheelHooks = PointerWheelHooks<Parked, &Parked::deadline_mono_ms>;
 
-class ParkingLot final : private Alarms::Alarm, private ClientEnds::Ear {
+class ParkingLot final : private Alarms::Alarm, private ClientEnds::Listener {
  public:
   static constexpr uint64_t kForever = UINT64_MAX;
 

@@ -8,7 +8,7 @@
 //
 // A swap of databases makes all awaited keys of both databases ready, and a flush those of its database, if somebody waits for
 // the end of keys. There may be hundreds of thousands, so these keys come after the others, and only kSwappedAtOnce at once:
-// further keys follow after the next GoOn, once a turn.
+// further keys follow after the next Continue, once a turn.
 //
 // Ownership: a Wait belongs to the Parked that waits, and a Parked leaves before it is destroyed; WaitingKeys owns the names
 // of keys. Loop thread only.
@@ -87,9 +87,9 @@ class WaitingKeys final : public ChangeListener {
   bool AnyReady() const noexcept {
     return !keys_.empty() && (!ready_.alone() || (AnySwapped() && swapped_left_ > 0));
   }
-  // True if TakeReady would return a swapped key now or after GoOn.
+  // True if TakeReady would return a swapped key now or after Continue.
   bool AnySwapped() const noexcept { return !swapped_.alone(); }
-  void GoOn() noexcept { swapped_left_ = kSwappedAtOnce; }
+  void Continue() noexcept { swapped_left_ = kSwappedAtOnce; }
   // Calls fn(key) for each awaited key. REQUIRES: fn adds and removes no wait.
   template <typename Fn>
   void ForEach(Fn&& fn) const {
@@ -123,7 +123,7 @@ class WaitingKeys final : public ChangeListener {
   std::deque<WaitedKeyLinks> idle_;  // by database; heads do not move when the deque grows
   WaitedKeyLinks ready_;
   WaitedKeyLinks swapped_;
-  unsigned swapped_left_ = kSwappedAtOnce;  // how many keys may be taken before GoOn
+  unsigned swapped_left_ = kSwappedAtOnce;  // how many keys may be taken before Continue
 };
 
 }  // namespace mayfly

@@ -44,7 +44,7 @@ constexpr uint64_t kSubscriptionBytes =
 }  // namespace
 
 PubSub::PubSub(ClientEnds& ends, Sessions& sessions, uint64_t& name_bytes, const Hasher& hasher)
-    : Ear(ends),
+    : Listener(ends),
       sessions_(sessions),
       name_bytes_(name_bytes),
       hash_(hasher),

@@ -39,7 +39,7 @@ struct Topic {
   std::vector<Subscription*> subscribers;  // in no order
 };
 
-class PubSub final : private ClientEnds::Ear {
+class PubSub final : private ClientEnds::Listener {
  public:
   // Borrows all arguments. `name_bytes`: Stats::name_bytes.
   PubSub(ClientEnds& ends, Sessions& sessions, uint64_t& name_bytes, const Hasher& hasher);

@@ -27,7 +27,7 @@ std::string ListOf(std::string_view key) {
 // A listener without reasons costs nothing. The constructor takes the place among the listeners, so Follow takes no memory.
 Tracking::Tracking(Accounts& accounts, ClientEnds& ends, ChangeHub& changes, Sessions& sessions,
                    const Hasher& hasher)
-    : Ear(ends),
+    : Listener(ends),
       changes_(changes),
       sessions_(sessions),
       hash_(hasher),

@@ -38,7 +38,7 @@
 
 namespace mayfly {
 
-class Tracking final : public ChangeListener, private ClientEnds::Ear {
+class Tracking final : public ChangeListener, private ClientEnds::Listener {
  public:
   // The RESP2 channel for redirected messages: the redirect target subscribes to this channel.
   static constexpr std::string_view kChannel = "__redis__:invalidate";

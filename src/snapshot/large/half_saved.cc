@@ -49,7 +49,7 @@ bool HalfSaved::IsLarge(const Entry& entry) noexcept {
          HasSlices(*entry.rich());
 }
 
-std::unique_ptr<HalfSaved> HalfSaved::Begin(SaveHome& home, unsigned database, const Entry& entry,
+std::unique_ptr<HalfSaved> HalfSaved::Begin(HalfSavedHost& home, unsigned database, const Entry& entry,
                                             std::string&& facts) {
   if (entry.encoding() == Encoding::kBlock)
     return std::make_unique<HalfSavedText>(home, database, entry, std::move(facts));
@@ -65,7 +65,7 @@ std::unique_ptr<HalfSaved> HalfSaved::Begin(SaveHome& home, unsigned database, c
   return std::make_unique<HalfSavedTable>(home, database, entry.key(), value.type, table, std::move(facts));
 }
 
-void HalfSaved::Own(std::unique_ptr<RichValue> value) noexcept {
+void HalfSaved::TakeOver(std::unique_ptr<RichValue> value) noexcept {
   kept_ = std::move(value);
   kept_bytes_ = kept_->Bytes();
   home_.kept_bytes += kept_bytes_;

@@ -33,10 +33,10 @@ class Entry;
 class HalfSaved;
 
 // The save, as its half-saved values see it.
-class SaveHome {
+class HalfSavedHost {
  public:
-  explicit SaveHome(Databases& its_databases) noexcept : databases(its_databases) {}
-  virtual ~SaveHome() = default;
+  explicit HalfSavedHost(Databases& its_databases) noexcept : databases(its_databases) {}
+  virtual ~HalfSavedHost() = default;
   // Returns false if the save has failed; a save without room for more bytes fails by this call.
   virtual bool HasRoom() noexcept = 0;
   // Returns true if there is room for a copy that a request could also wait for.
@@ -68,7 +68,7 @@ class HalfSaved {
   static bool IsLarge(const Entry& entry) noexcept;
   // Null if the value has no member at the time of the save. `facts` are the bytes of the file before the type of the value.
   // Throws std::bad_alloc. REQUIRES: IsLarge(entry); the value is not half saved. Borrows home.
-  static std::unique_ptr<HalfSaved> Begin(SaveHome& home, unsigned database, const Entry& entry,
+  static std::unique_ptr<HalfSaved> Begin(HalfSavedHost& home, unsigned database, const Entry& entry,
                                           std::string&& facts);
 
   virtual ~HalfSaved() = default;
@@ -91,7 +91,7 @@ class HalfSaved {
   virtual uint64_t TextBytes() const noexcept { return 0; }
 
  protected:
-  HalfSaved(SaveHome& home, unsigned database, std::string&& head)
+  HalfSaved(HalfSavedHost& home, unsigned database, std::string&& head)
       : home_(home), head_(std::move(head)), buffer_(&home.buffered_bytes), database_(database) {}
 
   // Calls write(), which puts a part of the value aside, unless the save has failed; lets the save fail if memory runs out.
@@ -105,12 +105,12 @@ class HalfSaved {
     }
   }
   // Owns the value from now on.
-  void Own(std::unique_ptr<RichValue> value) noexcept;
+  void TakeOver(std::unique_ptr<RichValue> value) noexcept;
   bool keeps() const noexcept { return kept_ != nullptr; }
-  // Has the owned value freed, if there is one. REQUIRES: nobody watches the value.
+  // Has the owned value freed, if there is one. REQUIRES: the value has no listener.
   void LetGo() noexcept;
 
-  SaveHome& home_;
+  HalfSavedHost& home_;
   std::string head_;  // the first bytes in the file
   SideText buffer_;   // the next ones
 

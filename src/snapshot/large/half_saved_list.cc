@@ -13,14 +13,14 @@ constexpr size_t kElementCost = 16;
 
 }  // namespace
 
-HalfSavedList::HalfSavedList(SaveHome& home, unsigned database, std::string_view key, ListValue& list,
+HalfSavedList::HalfSavedList(HalfSavedHost& home, unsigned database, std::string_view key, ListValue& list,
                              std::string&& facts)
     : HalfSaved(home, database, std::move(facts)), list_(&list), left_(list.Size()) {
   rdb::Out out(head_, home.compression);
   out.Byte(rdb::type::kList);
   out.String(key);
   out.Length(left_);
-  list_->Watch(this);
+  list_->SetListener(this);
 }
 
 bool HalfSavedList::Some(std::string& out) {
@@ -104,7 +104,7 @@ void HalfSavedList::BeforeChange() noexcept {
 }
 
 void HalfSavedList::Detach() noexcept {
-  if (list_ != nullptr) std::exchange(list_, nullptr)->Watch(nullptr);
+  if (list_ != nullptr) std::exchange(list_, nullptr)->SetListener(nullptr);
   left_ = 0;
   LetGo();
 }

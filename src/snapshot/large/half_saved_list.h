@@ -14,15 +14,15 @@
 #include <vector>
 
 #include "cache/types/list_value.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 #include "snapshot/large/half_saved.h"
 
 namespace mayfly {
 
-class HalfSavedList final : public HalfSaved, private ListWatch {
+class HalfSavedList final : public HalfSaved, private ListListener {
  public:
   // As HalfSaved::Begin.
-  HalfSavedList(SaveHome& home, unsigned database, std::string_view key, ListValue& list,
+  HalfSavedList(HalfSavedHost& home, unsigned database, std::string_view key, ListValue& list,
                 std::string&& facts);
   ~HalfSavedList() override { GiveUp(); }
 
@@ -37,7 +37,7 @@ class HalfSavedList final : public HalfSaved, private ListWatch {
   void AfterPushHead(uint64_t count) noexcept override { next_ += count; }
   void BeforeChange() noexcept override;
   void OnAwaited() noexcept override { home_.OnAwaited(*this); }
-  void Keep(std::unique_ptr<RichValue> value) noexcept override { Own(std::move(value)); }
+  void Keep(std::unique_ptr<RichValue> value) noexcept override { TakeOver(std::move(value)); }
 
   // Writes elements from `index` on: `count`, or fewer that have kSliceBytes. Returns the number of written elements.
   uint64_t Write(uint64_t index, uint64_t count, bool all, std::string& bytes) const;

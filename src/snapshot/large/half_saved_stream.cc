@@ -9,8 +9,8 @@
 
 namespace mayfly {
 
-HalfSavedStream::HalfSavedStream(SaveHome& home, unsigned database, std::string_view key, StreamValue& stream,
-                                 std::string&& facts)
+HalfSavedStream::HalfSavedStream(HalfSavedHost& home, unsigned database, std::string_view key,
+                                 StreamValue& stream, std::string&& facts)
     : HalfSaved(home, database, std::move(facts)),
       stream_(&stream),
       last_(stream.LastEntryId()),
@@ -23,7 +23,7 @@ HalfSavedStream::HalfSavedStream(SaveHome& home, unsigned database, std::string_
   out.String(key);
   out.Length(left_);
   rdb::WriteStreamTotals(stream, type, totals_);
-  stream_->Watch(this);
+  stream_->SetListener(this);
 }
 
 bool HalfSavedStream::Some(std::string& out) {
@@ -105,7 +105,7 @@ bool HalfSavedStream::DetachAtEnd() noexcept {
 }
 
 void HalfSavedStream::Detach() noexcept {
-  if (stream_ != nullptr) std::exchange(stream_, nullptr)->Watch(nullptr);
+  if (stream_ != nullptr) std::exchange(stream_, nullptr)->SetListener(nullptr);
   left_ = 0;
   groups_read_ = true;
   LetGo();

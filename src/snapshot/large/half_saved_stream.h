@@ -12,16 +12,16 @@
 #include <string_view>
 
 #include "cache/types/stream/stream_value.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 #include "snapshot/large/half_saved.h"
 #include "snapshot/values/stream_out.h"
 
 namespace mayfly {
 
-class HalfSavedStream final : public HalfSaved, private StreamWatch {
+class HalfSavedStream final : public HalfSaved, private StreamListener {
  public:
   // As HalfSaved::Begin.
-  HalfSavedStream(SaveHome& home, unsigned database, std::string_view key, StreamValue& stream,
+  HalfSavedStream(HalfSavedHost& home, unsigned database, std::string_view key, StreamValue& stream,
                   std::string&& facts);
   ~HalfSavedStream() override { GiveUp(); }
 
@@ -36,7 +36,7 @@ class HalfSavedStream final : public HalfSaved, private StreamWatch {
   size_t UnreadPending() const noexcept override { return groups_.left(); }
   StreamId FirstUnread() const noexcept override { return from_; }
   void OnAwaited() noexcept override { home_.OnAwaited(*this); }
-  void Keep(std::unique_ptr<RichValue> value) noexcept override { Own(std::move(value)); }
+  void Keep(std::unique_ptr<RichValue> value) noexcept override { TakeOver(std::move(value)); }
 
   // Writes the next node. Returns the size of its listpack. Throws std::bad_alloc, and has passed no node then.
   size_t WriteNode(std::string& bytes);

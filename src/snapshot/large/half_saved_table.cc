@@ -22,7 +22,7 @@ uint8_t TypeOf(ValueType type, bool timed) noexcept {
 
 }  // namespace
 
-HalfSavedTable::HalfSavedTable(SaveHome& home, unsigned database, std::string_view key, ValueType type,
+HalfSavedTable::HalfSavedTable(HalfSavedHost& home, unsigned database, std::string_view key, ValueType type,
                                const MemberTable& table, std::string&& facts)
     : HalfSaved(home, database, std::move(facts)),
       type_(type),
@@ -134,7 +134,7 @@ void HalfSavedTable::BeforeMember(const Member& member, unsigned passes) noexcep
 }
 
 void HalfSavedTable::Keep(std::unique_ptr<RichValue> value) noexcept {
-  Own(std::move(value));
+  TakeOver(std::move(value));
   if (given_up_) Detach();
 }
 

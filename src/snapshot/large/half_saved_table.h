@@ -12,15 +12,15 @@
 #include <string_view>
 
 #include "cache/types/member_table.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 #include "snapshot/large/half_saved.h"
 
 namespace mayfly {
 
-class HalfSavedTable final : public HalfSaved, private MemberWatch {
+class HalfSavedTable final : public HalfSaved, private MemberListener {
  public:
   // As HalfSaved::Begin. REQUIRES: table.live is not 0.
-  HalfSavedTable(SaveHome& home, unsigned database, std::string_view key, ValueType type,
+  HalfSavedTable(HalfSavedHost& home, unsigned database, std::string_view key, ValueType type,
                  const MemberTable& table, std::string&& facts);
   ~HalfSavedTable() override;
 

@@ -20,7 +20,7 @@ constexpr size_t kEditedAtOnce = size_t{1} << 20;
 
 }  // namespace
 
-HalfSavedText::HalfSavedText(SaveHome& home, unsigned database, const Entry& entry, std::string&& facts)
+HalfSavedText::HalfSavedText(HalfSavedHost& home, unsigned database, const Entry& entry, std::string&& facts)
     : HalfSaved(home, database, std::move(facts)), text_(entry.block()) {
   rdb::Out out(head_, home.compression);
   out.Byte(rdb::type::kString);

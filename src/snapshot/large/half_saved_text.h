@@ -13,7 +13,7 @@
 #include <string>
 
 #include "base/memory/shared_bytes.h"
-#include "cache/entry/value_watch.h"
+#include "cache/entry/value_listener.h"
 #include "snapshot/large/half_saved.h"
 
 namespace mayfly {
@@ -21,7 +21,7 @@ namespace mayfly {
 class HalfSavedText final : public HalfSaved, private SlicedReader {
  public:
   // As HalfSaved::Begin.
-  HalfSavedText(SaveHome& home, unsigned database, const Entry& entry, std::string&& facts);
+  HalfSavedText(HalfSavedHost& home, unsigned database, const Entry& entry, std::string&& facts);
   ~HalfSavedText() override { GiveUp(); }
 
   bool Some(std::string& out) override;

@@ -20,9 +20,9 @@
 namespace mayfly {
 namespace {
 
-class Bystander final : public CrashWitness {
+class Bystander final : public CrashDetails {
  public:
-  void Testify(CrashText& text) const noexcept override {
+  void Append(CrashText& text) const noexcept override {
     text.Line("saw ", 3, " cats\nand ", CrashText::Hex{0xabc}, std::string(2000, 'x'));
   }
 };
@@ -53,7 +53,7 @@ void ForgetHandlers() {
 
 // Runs `crash` in a child.
 template <typename Act>
-Crashed CrashBy(Act&& crash, const CrashWitness& witness = Bystander(), bool enabled = true) {
+Crashed CrashBy(Act&& crash, const CrashDetails& witness = Bystander(), bool enabled = true) {
   const std::string path =
       (std::filesystem::temp_directory_path() / ("mayfly-crash-test-" + std::to_string(getpid()))).string();
   const pid_t child = fork();
@@ -131,9 +131,9 @@ TEST_CASE("a stack that has overflowed is reported from another one, also a fibe
 }
 
 TEST_CASE("a report that crashes itself ends the process, and what it had written stays") {
-  class Reckless final : public CrashWitness {
+  class Reckless final : public CrashDetails {
    public:
-    void Testify(CrashText& text) const noexcept override {
+    void Append(CrashText& text) const noexcept override {
       text.Line("looks closer");
       *reinterpret_cast<volatile char*>(uintptr_t{8}) = 1;
     }

@@ -51,7 +51,7 @@ class TimedValue final : public RichValue {
       return member.second != kLasting && Expiry{clock_, member.second}.Reached(now);
     });
   }
-  size_t DropDue(Now now, size_t budget, NameEar* /*ear*/) noexcept override {
+  size_t DropDue(Now now, size_t budget, NameListener* /*listener*/) noexcept override {
     size_t dropped = 0;
     for (; dropped < budget && NextDeadline().Reached(now); ++dropped) {
       const uint64_t nearest = NextDeadline().deadline_ms;

@@ -17,7 +17,7 @@ class TtlRulesTest {
   int64_t Left(std::string_view key, Expiry wanted) {
     const Expiry got = ttl_rules.Obeying(key, wanted, kNow);
     if (got.kind == Expiry::Kind::kNever) return -1;
-    CHECK(got.standing == Expiry::Standing::kKept);
+    CHECK(got.stage == Expiry::Stage::kKept);
     return static_cast<int64_t>(got.deadline_ms - Expiry::NowOn(got.kind, kNow));
   }
   static Expiry In(uint64_t ms) { return Expiry::In(ms, kNow); }
@@ -77,9 +77,9 @@ TEST_CASE_METHOD(TtlRulesTest,
   }
   CHECK(least == 900);
   CHECK(most == 1100);
-  for (const auto standing : {Expiry::Standing::kJittered, Expiry::Standing::kKept}) {
+  for (const auto stage : {Expiry::Stage::kJittered, Expiry::Stage::kKept}) {
     Expiry expiry = In(1000);
-    expiry.standing = standing;
+    expiry.stage = stage;
     CHECK(Left("k", expiry) == 1000);
   }
   CHECK(Left("k", Expiry::At(kNow.wall_ms + 1000)) == 1000);
@@ -101,9 +101,9 @@ TEST_CASE_METHOD(TtlRulesTest,
                  "a deadline that a key keeps is left alone, and one that moves to another name is not") {
   Set({}, {.max_ms = 100, .required = true});
   Expiry expiry = In(1000);
-  expiry.standing = Expiry::Standing::kKept;
+  expiry.stage = Expiry::Stage::kKept;
   CHECK(Left("k", expiry) == 1000);
-  expiry.standing = Expiry::Standing::kJittered;
+  expiry.stage = Expiry::Stage::kJittered;
   CHECK(Left("k", expiry) == 100);
 }
 

@@ -36,8 +36,8 @@ class Handlers {
   struct sigaction before_[std::size(kSignals)];
 };
 
-struct Nobody final : CrashWitness {
-  void Testify(CrashText&) const noexcept override {}
+struct Nobody final : CrashDetails {
+  void Append(CrashText&) const noexcept override {}
 };
 
 // A process with so much time to stop that no test sees its end.
@@ -94,7 +94,7 @@ TEST_CASE_METHOD(StopDeadlineTest, "while a stop is held its time does not run, 
   deadline.Begin();
   CHECK(handled == 2);
   CHECK(Left() == 0);
-  deadline.GoOn();
+  deadline.Continue();
   CHECK(Left() == 0);
   deadline.set_seconds(kMore);
   raise(SIGINT);

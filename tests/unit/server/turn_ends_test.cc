@@ -8,8 +8,8 @@
 namespace mayfly {
 namespace {
 
-struct CountingEar final : TurnEnds::Ear {
-  explicit CountingEar(TurnEnds& ends) : Ear(ends) {}
+struct CountingEar final : TurnEnds::Listener {
+  explicit CountingEar(TurnEnds& ends) : Listener(ends) {}
   void OnTurnEnd(Now) noexcept override { ++told; }
   void Hear(bool each) noexcept { HearEachTurn(each); }
   int told = 0;

@@ -10,7 +10,7 @@
 #include "base/memory/heap.h"
 #include "base/text/numbers.h"
 #include "cache/types/stream/stream_groups.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 
 namespace mayfly {
 namespace {
@@ -92,13 +92,13 @@ RichValue** StreamValue::BurialLink() noexcept {
 }
 
 StreamGroups& StreamValue::EditGroups() {
-  if (watch_ != nullptr) watch_->BeforeGroups();
+  if (listener_ != nullptr) listener_->BeforeGroups();
   if (read_ == nullptr) read_ = std::make_unique<LastRead>();
   if (groups_ == nullptr) groups_ = std::make_unique<StreamGroups>();
   return *groups_;
 }
 
-ValueWatch* StreamValue::watch() const noexcept { return watch_; }
+ValueListener* StreamValue::listener() const noexcept { return listener_; }
 
 void StreamValue::ForEachMember(MemberVisitor& visitor) const {
   std::vector<std::string> texts;
@@ -193,7 +193,7 @@ void StreamValue::OpenNode(StreamId id, std::span<const std::string_view> pairs)
 }
 
 void StreamValue::RemoveNode(size_t index) noexcept {
-  if (watch_ != nullptr) watch_->BeforeNode(nodes_[index].first);
+  if (listener_ != nullptr) listener_->BeforeNode(nodes_[index].first);
   if (read_ != nullptr && nodes_[index].first == read_->node) *read_ = {};
   pack_bytes_ -= nodes_[index].pack.memory();
   length_ -= nodes_[index].live;
@@ -246,7 +246,7 @@ void StreamValue::Append(StreamId id, std::span<const std::string_view> pairs, c
 }
 
 void StreamValue::Mark(Node& node, const Found& found) {
-  if (watch_ != nullptr) watch_->BeforeNode(node.first);
+  if (listener_ != nullptr) listener_->BeforeNode(node.first);
   const size_t before = node.pack.memory();
   node.pack.Replace(found.at, PackItem::Of(kDeleted | (found.same_fields ? kSameFields : 0)));
   pack_bytes_ += node.pack.memory() - before;
@@ -325,7 +325,7 @@ bool StreamValue::MayTrimMoreThan(uint64_t count, const StreamTrim& trim) const 
   const bool by_length = trim.by == StreamTrim::By::kLength;
   if (by_length && length_ <= trim.length) return false;
   const StreamId end = by_length ? StreamId::Max() : trim.min_id;
-  const StreamId unread = watch_ != nullptr ? watch_->FirstUnread() : StreamId{};
+  const StreamId unread = listener_ != nullptr ? listener_->FirstUnread() : StreamId{};
   uint64_t left = by_length ? length_ - trim.length : length_;  // may go
   uint64_t cost = 0;
   for (size_t i = head_; i < nodes_.size() && nodes_[i].first < end && left != 0; ++i) {

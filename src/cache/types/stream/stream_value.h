@@ -31,7 +31,7 @@
 namespace mayfly {
 
 class StreamGroups;
-class StreamWatch;
+class StreamListener;
 
 // What the deletion of an entry means to the groups that hold it, or have still to deliver it.
 enum class StreamReferences : uint8_t {
@@ -106,10 +106,10 @@ class StreamValue final : public RichValue {
   std::unique_ptr<RichValue> Clone() const override;
   bool FreeSome(size_t budget) noexcept override;
   RichValue** BurialLink() noexcept override;
-  ValueWatch* watch() const noexcept override;
-  const StreamWatch* stream_watch() const noexcept { return watch_; }
-  // The stream calls the watch before an entry goes or a group changes from now on. A watch of null ends the calls.
-  void Watch(StreamWatch* watch) noexcept { watch_ = watch; }
+  ValueListener* listener() const noexcept override;
+  const StreamListener* stream_listener() const noexcept { return listener_; }
+  // The stream calls the listener before an entry goes or a group changes from now on. A listener of null ends the calls.
+  void SetListener(StreamListener* listener) noexcept { listener_ = listener; }
   // Shows each entry as "ms.sequence", field, value, field ... Groups are no members.
   void ForEachMember(MemberVisitor& visitor) const override;
 
@@ -135,7 +135,7 @@ class StreamValue final : public RichValue {
 
   // Null if there are no groups.
   const StreamGroups* groups() const noexcept { return groups_.get(); }
-  // For a change of the groups: the watch sees them before. Throws std::bad_alloc.
+  // For a change of the groups: the listener sees them before. Throws std::bad_alloc.
   StreamGroups& EditGroups();
 
   // Adds an entry. Throws std::bad_alloc.
@@ -145,8 +145,8 @@ class StreamValue final : public RichValue {
   bool Delete(StreamId id);
   // Takes no memory.
   StreamTrimmed Trim(const StreamTrim& trim);
-  // Returns true if Trim would remove more than `count` entries that the watch, if there is one, has not read; or fewer, by less
-  // than the entries of a node. Looks at the nodes that would go, without a watch at `count` of them.
+  // Returns true if Trim would remove more than `count` entries that the listener, if there is one, has not read; or fewer, by less
+  // than the entries of a node. Looks at the nodes that would go, without a listener at `count` of them.
   bool MayTrimMoreThan(uint64_t count, const StreamTrim& trim) const noexcept;
 
   // True if there is an entry with a higher id.
@@ -313,7 +313,7 @@ class StreamValue final : public RichValue {
   StreamId last_id_;
   StreamId max_deleted_;
   RichValue* buried_before_ = nullptr;
-  StreamWatch* watch_ = nullptr;
+  StreamListener* listener_ = nullptr;
   std::unique_ptr<StreamGroups> groups_;
   std::unique_ptr<LastRead> read_;  // null without groups
 };

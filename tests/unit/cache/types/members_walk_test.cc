@@ -5,7 +5,7 @@
 
 #include "cache/entry/rich_value.h"
 #include "cache/types/members.h"
-#include "cache/types/watches.h"
+#include "cache/types/value_listeners.h"
 #include "support/catch.h"
 
 namespace mayfly {
@@ -14,7 +14,7 @@ namespace {
 using Model = std::map<std::string, std::string>;
 
 // Walks, and collects what each pass sees.
-class WalkWorld : private MemberWatch {
+class WalkWorld : private MemberListener {
  public:
   void Begin(unsigned passes) {
     for (Model& pass : seen) pass.clear();

@@ -1,10 +1,10 @@
 // Who reads a large value in slices: a save.
 //
-// A ValueWatch has to see each part of the value before the part changes. What the watch hears depends on the type of the
-// value: cache/types/watches.h. A text has no watch: its reader refers to the block (Databases::HoldText),
+// A ValueListener has to see each part of the value before the part changes. What the listener hears depends on the type of the
+// value: cache/types/value_listeners.h. A text has no listener: its reader refers to the block (Databases::HoldText),
 // and copies what an edit changes (BeginEdit); or the edit copies the block.
 //
-// A value has at most one watch. Ownership: the value borrows its watch. Loop thread only.
+// A value has at most one listener. Ownership: the value borrows its listener. Loop thread only.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,9 @@ class SlicedReader {
   virtual void EndEdit() noexcept {}
 };
 
-class ValueWatch : public SlicedReader {
+class ValueListener : public SlicedReader {
  public:
-  // No key has the value any more: the watch owns the value from now on, and frees it later.
+  // No key has the value any more: the listener owns the value from now on, and frees it later.
   virtual void Keep(std::unique_ptr<RichValue> value) noexcept = 0;
 };
 

@@ -1,18 +1,18 @@
-// What a value tells its watch (cache/entry/value_watch.h), by the type of the value. The watch begins and ends the watching by
+// What a value tells its listener (cache/entry/value_listener.h), by the type of the value. The listener begins and ends the listening by
 // methods of the value. Loop thread only.
 #pragma once
 
 #include <cstdint>
 
-#include "cache/entry/value_watch.h"
+#include "cache/entry/value_listener.h"
 #include "cache/types/stream/stream_id.h"
 
 namespace mayfly {
 
 class Member;
 
-// Watches the members of a large hash, set or sorted set.
-class MemberWatch : public ValueWatch {
+// Hears of the members of a large hash, set or sorted set.
+class MemberListener : public ValueListener {
  public:
   // The member is about to change or to go, and has to be passed `passes` times still (Members::StartWalk). Afterwards it
   // counts as passed.
@@ -21,20 +21,20 @@ class MemberWatch : public ValueWatch {
   virtual void OnGone() noexcept = 0;
 };
 
-// Watches the elements of a large list.
-class ListWatch : public ValueWatch {
+// Hears of the elements of a large list.
+class ListListener : public ValueListener {
  public:
   // So many elements are about to leave the head, or the tail.
   virtual void BeforeDropHead(uint64_t count) noexcept = 0;
   virtual void BeforeDropTail(uint64_t count) noexcept = 0;
   // That many more elements stand before the others.
   virtual void AfterPushHead(uint64_t count) noexcept = 0;
-  // Any element may change. The call ends the watching.
+  // Any element may change. The call ends the listening.
   virtual void BeforeChange() noexcept = 0;
 };
 
-// Watches the entries and the groups of a stream.
-class StreamWatch : public ValueWatch {
+// Hears of the entries and the groups of a stream.
+class StreamListener : public ValueListener {
  public:
   // A group is about to change, to come or to go.
   virtual void BeforeGroups() noexcept = 0;

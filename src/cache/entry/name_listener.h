@@ -5,12 +5,12 @@
 
 namespace mayfly {
 
-class NameEar {
+class NameListener {
  public:
-  NameEar() = default;
-  NameEar(const NameEar&) = delete;
-  NameEar& operator=(const NameEar&) = delete;
-  virtual ~NameEar() = default;
+  NameListener() = default;
+  NameListener(const NameListener&) = delete;
+  NameListener& operator=(const NameListener&) = delete;
+  virtual ~NameListener() = default;
   // Valid during the call.
   virtual void Take(std::string_view name) noexcept = 0;
 };
