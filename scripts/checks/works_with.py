@@ -1,5 +1,5 @@
 """docs/works-with.md is what scripts/works_with makes of the table in scripts/suite/software.py, the versions that the suites have
-written into tests/versions.tsv, and the names of the tests in tests/commands/handshake_test.cc."""
+written into tests/versions.tsv, and the names of the tests in tests/commands/clients/handshake_test.cc."""
 
 import json
 import os
@@ -16,7 +16,7 @@ import software
 
 sys.path[:] = _PATH
 
-PAGE, LOCK, HANDSHAKES = "docs/works-with.md", "tests/clients/node/package-lock.json", "tests/commands/handshake_test.cc"
+PAGE, LOCK, HANDSHAKES = "docs/works-with.md", "tests/clients/node/package-lock.json", "tests/commands/clients/handshake_test.cc"
 METRICS, LISTS = "scripts/suite/metrics.py", "scripts/packages/{}"
 STEPS = {driver.name: len(driver.steps) for driver in clients.DRIVERS}
 _HANDSHAKE = re.compile(r'TEST_CASE_METHOD\(\w+,\s*"([^"]+)"')

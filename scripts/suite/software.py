@@ -36,8 +36,8 @@ class Software:
 SERVERS_RUN = {
     "tests/integration/replica_test.cc": "as master",
     "tests/integration/master_test.cc": "as replica",
-    "tests/commands/snapshot_peers_test.cc": "files",
-    "tests/commands/dump_oracle_test.cc": "payloads",
+    "tests/commands/snapshots/snapshot_peers_test.cc": "files",
+    "tests/commands/keys/dump_oracle_test.cc": "payloads",
 }
 SENTINEL_NEEDS = "[conf/sentinel](../conf/sentinel/sentinel.conf), and [the right](failover.md#set-up-three-sentinels) to write the conf file"
 KINDS = {

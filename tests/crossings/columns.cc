@@ -3,7 +3,7 @@
 #include <thread>
 #include <utility>
 
-#include "commands/follow_world.h"
+#include "commands/replicas/follow_world.h"
 #include "crossings/redis_follower.h"
 #include "crossings/table.h"
 #include "differential/real_time.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "commands/failing_allocation.h"
+#include "commands/memory/failing_allocation.h"
 #include "server/hubs/hubs.h"
 #include "support/loopless_server.h"
 

@@ -1,4 +1,4 @@
-// Known faults of Redis and Valkey, 2024 to 2026, that lie in the connections of clients. Others: commands/known_faults_test.cc.
+// Known faults of Redis and Valkey, 2024 to 2026, that lie in the connections of clients. Others: commands/together/known_faults_test.cc.
 // CVE-2025-48367 (errors of accept): accept_test.cc.
 #include <algorithm>
 #include <string>

@@ -77,7 +77,7 @@ class Faults:
             self.busy_script,
         ]
         # The sanitizers end a process when there are no pages for their own use. With them, the tests of failing allocations
-        # (tests/commands/no_memory_test.cc) do what this does.
+        # (tests/commands/memory/no_memory_test.cc) do what this does.
         if daemon.info("memory")["mem_allocator"].startswith("jemalloc"):
             self.kinds.append(self.take_the_memory)
 
