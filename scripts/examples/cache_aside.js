@@ -28,7 +28,7 @@ function cached(pool, key, ttlS, compute) {
       return value;
     } catch (error) {
       // Whatever ends the function ends the lease: the pool keeps the connection open. Waiting callers get this error.
-      await client.sendCommand(["UNLEASE", key, token, "ERR", String(error.message).slice(0, 1000)]);
+      await client.sendCommand(["UNLEASE", key, token, "ERR", String(error.message)]);
       throw error;
     }
   });

@@ -25,7 +25,7 @@ function cached(Redis $redis, string $key, int $ttlS, callable $compute): string
     try {
         $value = $compute();
     } catch (Throwable $error) {
-        $redis->rawCommand('UNLEASE', $key, $token, 'ERR', substr($error->getMessage(), 0, 1000)); // waiting callers get this error
+        $redis->rawCommand('UNLEASE', $key, $token, 'ERR', $error->getMessage()); // waiting callers get this error
         throw $error;
     }
     if ($redis->rawCommand('SET', $key, $value, 'EX', $ttlS, 'STALE', $ttlS, 'IFLEASE', $token) === false) {

@@ -33,7 +33,7 @@ def cached(client, key, ttl_s, compute):
             value = compute()
             one.execute_command("SET", key, value, "EX", ttl_s, "STALE", ttl_s, "IFLEASE", token)
         except BaseException as error:  # whatever ends the function ends the lease: the pool keeps the connection open
-            one.execute_command("UNLEASE", key, token, "ERR", str(error)[:1000])  # waiting callers get this error
+            one.execute_command("UNLEASE", key, token, "ERR", str(error))  # waiting callers get this error
             raise
         return value
 

@@ -26,6 +26,18 @@ constexpr size_t Utf8SizeAt(std::string_view text) noexcept {
   return follows(3, kLeast, kMost) ? 4 : 0;
 }
 
+// The longest front of the text that has at most so many bytes and does not end within a character.
+constexpr std::string_view WholeCharacters(std::string_view text, size_t bytes) noexcept {
+  constexpr size_t kLongest = 4;
+  const std::string_view front = text.substr(0, bytes);
+  for (size_t back = 1; back < kLongest && back <= front.size(); ++back) {
+    const size_t begin = front.size() - back;
+    const size_t size = Utf8SizeAt(text.substr(begin));
+    if (size != 0) return size > back ? front.substr(0, begin) : front;
+  }
+  return front;
+}
+
 constexpr bool IsUtf8(std::string_view text) noexcept {
   while (!text.empty()) {
     const size_t size = Utf8SizeAt(text);

@@ -2,6 +2,7 @@
 // comes from cache/gone/stale_values.h. go-zero's Take as a server (server/waiting/leases.h).
 #include <string>
 
+#include "base/text/utf8.h"
 #include "cache/keyspace/databases.h"
 #include "exec/call/usage.h"
 #include "exec/values/lease_token.h"
@@ -150,8 +151,7 @@ void Unlease(Context& ctx, Args& args) {
     }
   }
   if (!message && retry_ms != 0) return ctx.Fail("ERR RETRY needs ERR and a message");
-  if (message && message->size() > kMostMessage)
-    return ctx.Fail("ERR the message is longer than " + std::to_string(kMostMessage) + " bytes");
+  if (message && message->size() > kMostMessage) message = WholeCharacters(*message, kMostMessage);
   Leases& leases = ctx.server.leases;
   const std::optional<uint64_t> token = ParseLeaseToken(args[2]);
   const Lease* const lease = token ? leases.Held(ctx.session.db, args[1], *token) : nullptr;

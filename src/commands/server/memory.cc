@@ -106,16 +106,27 @@ void MemoryStats(Context& ctx, Args&) {
   stats.End();
 }
 
-std::string Advice(const MemoryReport& report, size_t clients) {
+// Empty unless the data are above maxmemory.
+std::string AdviceOfLimit(Server& server) {
+  const uint64_t limit = server.resident.Allowed(server.options.settings().maxmemory.bytes);
+  const uint64_t data = server.memory.Data();
+  if (limit == 0 || data <= limit) return "";
+  return " * The data have " + FormatBytesHuman(data) + ", and maxmemory allows " + FormatBytesHuman(limit) +
+         ". Writes that need memory get OOM as long as the policy (" +
+         server.options.Get("maxmemory-policy").value_or("") +
+         ") finds no key that it may evict: raise maxmemory, choose a policy that may evict more keys, or "
+         "delete keys.\n";
+}
+
+std::string Advice(const MemoryReport& report, size_t clients, std::string advice) {
   constexpr uint64_t kMegabyte = 1 << 20;
   constexpr uint64_t kTooSmall = 5 * kMegabyte;
   constexpr double kHighPeak = 1.5;
   constexpr double kHighFragmentation = 1.4;
   constexpr uint64_t kManyBytes = 10 * kMegabyte;
   constexpr uint64_t kBigClient = 200 * 1024;
-  if (report.used < kTooSmall)
+  if (report.used < kTooSmall && advice.empty())
     return "There is nothing to judge yet: less than " + FormatBytesHuman(kTooSmall) + " are in use.\n";
-  std::string advice;
   if (Ratio(report.peak, report.used) > kHighPeak) {
     advice += " * The peak was " + FormatBytesHuman(report.peak) + ", far above the " +
               FormatBytesHuman(report.used) +
@@ -142,7 +153,8 @@ std::string Advice(const MemoryReport& report, size_t clients) {
 }
 
 void MemoryDoctor(Context& ctx, Args&) {
-  ctx.reply.Verbatim("txt", Advice(ReportMemory(ctx.server), ctx.server.sessions.size()));
+  ctx.reply.Verbatim("txt",
+                     Advice(ReportMemory(ctx.server), ctx.server.sessions.size(), AdviceOfLimit(ctx.server)));
 }
 
 void MemoryMallocStats(Context& ctx, Args&) { ctx.reply.Verbatim("txt", Heap::AllocatorReport()); }

@@ -66,6 +66,10 @@ void ZAdd(Context& ctx, Args& args) {
 }
 
 void ZIncrBy(Context& ctx, Args& args) {
+  args.Skip(1);
+  // Redis reads ZINCRBY as ZADD with INCR: a word that is an option of ZADD's is no increment.
+  static_cast<void>(ReadAddOptions(args));
+  if (args.Left() != 2) return ctx.Fail(errors::kSyntax);
   const std::optional<double> increment = ParseDouble(args[2]);
   if (!increment) return ctx.Fail(errors::kNotFloat);
   const NameAndScore member{args[3], *increment};

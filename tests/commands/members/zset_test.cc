@@ -47,6 +47,8 @@ TEST_CASE_METHOD(CommandTest, "ZADD INCR and ZINCRBY answer with the new score")
   UseResp3();
   CHECK(Run({"ZINCRBY", "z", "inf", "a"}) == Double("inf"));
   CHECK(Run({"ZINCRBY", "z", "-inf", "a"}) == Error("ERR resulting score is not a number (NaN)"));
+  for (const char* option : {"NX", "xx", "GT", "LT", "CH", "INCR"})
+    CHECK(Run({"ZINCRBY", "z", option, "a"}) == Error("ERR syntax error"));
   CHECK(Run({"ZSCORE", "z", "a"}) == Double("inf"));
 }
 

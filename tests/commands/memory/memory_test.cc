@@ -90,6 +90,18 @@ TEST_CASE_METHOD(CommandTest,
   CHECK(Run({"MEMORY", "DOCTOR"}).text.find("The peak was") != std::string::npos);
 }
 
+TEST_CASE_METHOD(CommandTest, "MEMORY DOCTOR says that writes get OOM, whatever the size") {
+  SetOption("maxmemory-policy", "volatile-lru");
+  Run({"SET", "k", std::string(100'000, 'x')});
+  SetOption("maxmemory", std::to_string(server().memory.Data() - 1000));
+  REQUIRE(Run({"SET", "more", std::string(1000, 'x')}).kind == Reply::Kind::kError);
+  CHECK(Run({"MEMORY", "DOCTOR"})
+            .text.find("Writes that need memory get OOM as long as the policy (volatile-lru) finds no key") !=
+        std::string::npos);
+  SetOption("maxmemory", "0");
+  CHECK(Run({"MEMORY", "DOCTOR"}).text.find("OOM") == std::string::npos);
+}
+
 TEST_CASE_METHOD(CommandTest, "MEMORY PURGE and MALLOC-STATS answer") {
   CHECK(Run({"MEMORY", "PURGE"}) == Ok());
   CHECK(Run({"MEMORY", "PURGE", "x"}) == Error("ERR wrong number of arguments for 'memory|purge' command"));

@@ -1,6 +1,7 @@
 #include "base/text/utf8.h"
 
 #include <string>
+#include <vector>
 
 #include "support/catch.h"
 
@@ -34,6 +35,15 @@ TEST_CASE("longer forms, surrogates, numbers that are too high, and parts of cha
   CHECK(
       IsUtf8("Gr\xC3\xBC\xC3\x9F"
              "e \xF0\x9F\xA6\x8B"));
+}
+
+TEST_CASE("a text is cut at the end of a character, also one that is not UTF-8") {
+  const std::string text = "a\xC3\xBC\xE2\x82\xAC\xF0\x9F\x99\x82z";  // characters of 1, 2, 3, 4 and 1 bytes
+  const std::vector<size_t> ends = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10, 11};
+  for (size_t bytes = 0; bytes < ends.size(); ++bytes)
+    CHECK(WholeCharacters(text, bytes).size() == ends[bytes]);
+  CHECK(WholeCharacters(text, 100) == text);
+  CHECK(WholeCharacters("\xBC\xBC\xBC\xBC\xBC", 4).size() == 4);
 }
 
 }  // namespace
