@@ -5,7 +5,6 @@
 // which is the same in each run. It fails where it did not come to what it is for.
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,8 +13,6 @@
 #include "support/request_text.h"
 #include "training/traffic.h"
 #include "training/type_traffic.h"
-
-#include <sys/random.h>
 
 namespace mayfly::training {
 namespace {
@@ -146,13 +143,6 @@ const char* ServeWithReplica() {
 
 }  // namespace
 }  // namespace mayfly::training
-
-// In place of the kernel's: the secrets of hashes are the same in each run, and so are the counts. Otherwise two builds of one source
-// would differ.
-extern "C" ssize_t getrandom(void* bytes, size_t size, unsigned /*flags*/) {
-  std::memset(bytes, 0x5a, size);
-  return static_cast<ssize_t>(size);
-}
 
 int main() {
   using namespace mayfly::training;
