@@ -4,6 +4,7 @@
 #include "cache/keyspace/databases.h"
 #include "exec/docs/command_help.h"
 #include "exec/info/memory_report.h"
+#include "exec/memory/resident_guard.h"
 #include "server/clients/sessions.h"
 
 namespace mayfly::memory_commands {
