@@ -301,7 +301,7 @@ TEST_CASE_METHOD(
   std::string heard;
   const auto ends = [&] {
     return StopEnds{.stop = [&] { heard += "stop "; },
-                    .go_on = {},
+                    .given_up = {},
                     .turns = [&](bool turns) { heard += turns ? "turns " : "works "; }};
   };
   CHECK_FALSE(MayStop(server().server, {.save = true}, ends()));

@@ -90,11 +90,11 @@ TEST_CASE("Zeros makes a block of zero bytes") {
 TEST_CASE("Own keeps an unshared block in place and copies a shared one") {
   SharedBytes bytes = SharedBytes::Copy("old");
   const char* const data = bytes.data();
-  bytes.Own(2);
+  bytes.Detach(2);
   CHECK(bytes.data() == data);
   CHECK(bytes.view() == "old");
   const SharedBytes other = bytes;
-  bytes.Own(5);
+  bytes.Detach(5);
   bytes.data()[0] = 'b';
   CHECK(bytes.view() == std::string_view("bld\0\0", 5));
   CHECK(other.view() == "old");
@@ -105,7 +105,7 @@ TEST_CASE("Own keeps an unshared block in place and copies a shared one") {
 TEST_CASE("Own extends a block by zeros and keeps its bytes") {
   SharedBytes bytes = SharedBytes::Copy("front");
   for (size_t size = 6; size < 100'000; size += size / 2) {
-    bytes.Own(size);
+    bytes.Detach(size);
     REQUIRE(bytes.size() == size);
     REQUIRE(bytes.view().substr(0, 5) == "front");
     REQUIRE(bytes.view().find_first_not_of('\0', 5) == std::string_view::npos);
