@@ -36,6 +36,7 @@ class Software:
 SERVERS_RUN = {
     "tests/integration/replica_test.cc": "as master",
     "tests/integration/master_test.cc": "as replica",
+    "tests/integration/move_test.cc": "moves",
     "tests/commands/snapshots/snapshot_peers_test.cc": "files",
     "tests/commands/keys/dump_oracle_test.cc": "payloads",
 }
