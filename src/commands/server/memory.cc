@@ -2,8 +2,10 @@
 #include <string>
 
 #include "cache/keyspace/databases.h"
+#include "config/sources/options.h"
 #include "exec/docs/command_help.h"
 #include "exec/info/memory_report.h"
+#include "exec/memory/memory_meter.h"
 #include "exec/memory/resident_guard.h"
 #include "server/clients/sessions.h"
 
